@@ -181,6 +181,12 @@ def run_one(run: Callable[..., dict[str, Any]]) -> Callable[..., builders.OfTask
     return run_one_
 
 
+class Listening(ThreadingHTTPServer):
+    """For many that ask at once."""
+
+    request_queue_size = 128
+
+
 class Served:
     """A chat-completions server on loopback; `requests` holds what it was sent.
 
@@ -204,30 +210,40 @@ class Served:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append({"path": self.path, "headers": dict(self.headers), **body})
-                if outer.fail_with is not None:
-                    self.send_error(outer.fail_with)
+                given = outer.answer(body)
+                if given is None:
+                    self.close_connection = True
                     return
-                content = outer.reply(body["messages"][-1]["content"])
-                if content and not outer.whole(content):
-                    for stop in body.get("stop") or ():
-                        content = content.partition(stop)[0]
-                content = content if body.get("max_tokens", 1000) >= outer.least else ""
-                answer = {"choices": [{"index": 0, "message": {"content": content}}]}
-                data = json.dumps(answer).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
+                status, headers, data = given
+                if status >= 400 and not data:
+                    self.send_error(status)
+                    return
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(data))}.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(data)
 
             def log_message(self, *arguments: Any) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = Listening(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1/chat/completions"
         # It looks that often whether to end, and `shutdown` waits for that.
         serve = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
         serve.start()
+
+    def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes] | None:
+        """Status, headers and body of the answer to a request; None hangs up."""
+        if self.fail_with is not None:
+            return self.fail_with, {}, b""
+        content = self.reply(body["messages"][-1]["content"])
+        if content and not self.whole(content):
+            for stop in body.get("stop") or ():
+                content = content.partition(stop)[0]
+        content = content if body.get("max_tokens", 1000) >= self.least else ""
+        data = {"choices": [{"index": 0, "message": {"content": content}}]}
+        return 200, {"Content-Type": "application/json"}, json.dumps(data).encode()
 
     @property
     def prompts(self) -> list[str]:

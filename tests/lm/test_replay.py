@@ -13,14 +13,19 @@ import builders
 import pytest
 from builders import evaluated
 from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
 
 from xling_tasks.criteria import OPTIONS
 from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.discovery import task_folder
 from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.lm.replay import ReplayLM
 from xling_tasks.logs.results import read_results
 from xling_tasks.replies.file import remove
 from xling_tasks.replies.role import forget_saved, save_answers, saved_places, saved_rows
+from xling_tasks.tasks.consistency import ConsistencyTask
+from xling_tasks.tasks.correctness import CorrectnessTask
+from xling_tasks.tasks.verifiability import VerifiabilityTask
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"
@@ -29,16 +34,9 @@ T = "xlinghealth_consistency_demo_"
 M = "mmedbench_{}_demo_{}"
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
 EVERYTHING = [
-    V + "en",
-    V + "hi",
-    LL + "es",
-    C + "zh",
-    T + "en",
-    T + "es",
-    M.format("mcqa", "ja"),
-    M.format("mcqa_ll", "en"),
-    M.format("rationale", "ru"),
-]
+    V + "en", V + "hi", LL + "es", C + "zh", T + "en", T + "es",
+    M.format("mcqa", "ja"), M.format("mcqa_ll", "en"), M.format("rationale", "ru"),
+]  # fmt: skip
 
 
 _SEEDS = itertools.count()
@@ -71,11 +69,9 @@ class Whim(LM):
 @pytest.fixture
 def logged(run):
     """`logged(out, tasks, ...)`: a run whose results and samples are written as the command does."""
-
-    def logged_(out, tasks, model=None, **options):
-        return evaluated(run, out, tasks, model=model or Whim(), **options)
-
-    return logged_
+    return lambda out, tasks, model=None, **options: evaluated(
+        run, out, tasks, model=model or Whim(), **options
+    )
 
 
 @pytest.fixture
@@ -85,6 +81,27 @@ def replay(run):
         return run(tasks, model="xling_replay", model_args=args, **options)
 
     return replay_
+
+
+@pytest.fixture
+def refused(replay):
+    """`refused(said, path, ...)`: such a replay is an error that says so."""
+
+    def refused_(said, *words, error=DataError, **options):
+        with pytest.raises(error, match=said):
+            replay(*words, **options)
+
+    return refused_
+
+
+def chat(served):
+    """A service as the model under test."""
+    args = served.spec()["model_args"]
+    return {"model": "local-chat-completions", "model_args": args, "apply_chat_template": True}
+
+
+def stamps(out):
+    return sorted(path.stem.removeprefix("results_") for path in out.rglob("results_*"))
 
 
 def same(first, second, but=("arguments", "prompt_hash")):
@@ -147,22 +164,22 @@ def varied(served):
 
 
 @pytest.mark.parametrize("template", [True, False])
-def test_a_chat_service_with_its_own_seeds(logged, replay, serve, tmp_path, own_cache, template):
+def test_a_chat_service_with_its_own_seeds(
+    logged, replay, refused, serve, tmp_path, own_cache, template
+):
     served = varied(serve(opinion))
-    tasks = [T + "en", V + "es", C + "hi"]
-    options = {"metadata": {**QUICK, "sampling_seed": 7}, "limit": 2}
-    first = logged(
-        tmp_path,
-        tasks,
-        model="local-chat-completions",
-        model_args=served.spec()["model_args"],
-        apply_chat_template=True,
-        **options,
-    )
+    tasks, settings = [T + "en", V + "es", C + "hi"], {**QUICK, "sampling_seed": 7}
+    first = logged(tmp_path, tasks, metadata=settings, limit=2, **chat(served))
     assert len(first["samples"][T + "en"][0]["resps"]) == 6
     asked = len(served.requests)
-    same(first, replay(tmp_path, tasks, apply_chat_template=template, **options))
-    same(first, replay(own_cache, tasks, apply_chat_template=template, **options))
+    options = {"limit": 2, "apply_chat_template": template}
+    for path in (tmp_path, own_cache):
+        same(first, replay(path, tasks, metadata=settings, **options))
+        # Whatever the seeds, logged answers come in their order; there may be fewer, and not more.
+        same(first, replay(path, tasks, metadata={**QUICK, "sampling_seed": 9}, **options))
+        assert replay(path, T + "en", metadata={**QUICK, "k": 2}, **options)["results"]
+        told = r"more than the 3 logged answers.*k=3"
+        refused(told, path, T + "en", metadata={**QUICK, "k": 4}, **options)
     assert len(served.requests) == asked
 
 
@@ -170,36 +187,27 @@ def test_a_chat_service_with_its_own_seeds(logged, replay, serve, tmp_path, own_
 def test_a_chat_template_in_text(logged, replay, tiny_hf, tmp_path, own_cache, template):
     tasks = [V + "hi", LL + "en", M.format("mcqa_ll", "zh")]
     options = {"gen_kwargs": "max_gen_toks=4", "limit": 1}
-    first = logged(
-        tmp_path,
-        tasks,
-        model="hf",
-        model_args={"pretrained": tiny_hf, "dtype": "float32"},
-        device="cpu",
-        batch_size=8,
-        apply_chat_template=True,
-        **options,
-    )
-    same(first, replay(tmp_path, tasks, apply_chat_template=template, **options))
-    same(first, replay(own_cache, tasks, apply_chat_template=template, **options))
+    args = {"pretrained": tiny_hf, "dtype": "float32"}
+    hf = {"model": "hf", "model_args": args, "device": "cpu", "batch_size": 8}
+    first = logged(tmp_path, tasks, apply_chat_template=True, **hf, **options)
+    for path in (tmp_path, own_cache):
+        same(first, replay(path, tasks, apply_chat_template=template, **options))
 
 
-def test_examples_as_turns_need_the_template_again(logged, replay, tmp_path, own_cache):
+def test_examples_as_turns_need_the_template_again(logged, replay, refused, tmp_path, own_cache):
     sample = SAMPLE_FOLDER / "mmedbench_demo" / "Test"
     for split in ("Test", "Train"):
         shutil.copytree(sample, tmp_path / "data" / split)
     task, data = "mmedbench_mcqa_fr", {"data_dir": str(tmp_path / "data")}
     options = {"num_fewshot": 2, "limit": 2, "system_instruction": "Be brief.", "metadata": data}
-    first = logged(tmp_path, task, apply_chat_template=True, fewshot_as_multiturn=True, **options)
-    chat = {"apply_chat_template": True, "fewshot_as_multiturn": True}
+    turns = {"apply_chat_template": True, "fewshot_as_multiturn": True}
+    first = logged(tmp_path, task, **turns, **options)
     for path in (tmp_path, own_cache):
-        same(first, replay(path, task, **chat, **options))
-        with pytest.raises(DataError, match="add --apply_chat_template"):
-            replay(path, task, **options)
-        with pytest.raises(DataError, match=r"the prompt is not the one in .*, row \d"):
-            replay(path, task, **chat, **{**options, "system_instruction": "Be long."})
-        with pytest.raises(DataError, match="--num_fewshot"):
-            replay(path, task, **chat, **{**options, "num_fewshot": 3})
+        same(first, replay(path, task, **turns, **options))
+        refused("add --apply_chat_template", path, task, **options)
+        brief = {**options, **turns, "system_instruction": "Be long."}
+        refused(r"the prompt is not the one in .*, row \d", path, task, **brief)
+        refused("--num_fewshot", path, task, **{**options, **turns, "num_fewshot": 3})
     # One turn holds all examples: the text before the template is found in it, too.
     one = tmp_path / "one"
     options = {"num_fewshot": 2, "limit": 2, "metadata": data}
@@ -230,16 +238,12 @@ def test_another_judge_scores_the_same_answers(logged, replay, serve, tmp_path):
 
 
 def test_a_run_that_crashed_while_scoring_goes_on(logged, replay, monkeypatch, own_cache, tmp_path):
-    from xling_tasks.tasks.consistency import ConsistencyTask
-    from xling_tasks.tasks.correctness import CorrectnessTask
-
     tasks = [V + "en", LL + "en", C + "en", T + "en"]
     options = {"metadata": QUICK, "limit": 3}
     lm, said = Whim(), []
     plain = lm.generate_until
-    monkeypatch.setattr(
-        lm, "generate_until", lambda *a, **k: said.extend(plain(*a, **k)) or list(said)
-    )
+    heard = lambda *a, **k: said.extend(plain(*a, **k)) or list(said)  # noqa: E731
+    monkeypatch.setattr(lm, "generate_until", heard)
 
     def crash(self):
         raise RuntimeError("while scoring")
@@ -264,12 +268,8 @@ def test_a_run_that_crashed_while_scoring_goes_on(logged, replay, monkeypatch, o
 
 def test_fewer_documents_temperatures_and_answers(logged, replay, tmp_path):
     first = logged(tmp_path, [V + "en", T + "en"], metadata=QUICK, limit=4)
-    replayed = replay(
-        tmp_path,
-        [V + "en", T + "en"],
-        metadata={**QUICK, "k": 2, "temperatures": [1.0]},
-        limit=2,
-    )
+    fewer = {**QUICK, "k": 2, "temperatures": [1.0]}
+    replayed = replay(tmp_path, [V + "en", T + "en"], metadata=fewer, limit=2)
     assert "acc_t1.0,none" in replayed["results"][V + "en"]
     assert "acc_t0.0,none" not in replayed["results"][V + "en"]
     for task, keep in ((V, 10), (T, 2)):
@@ -279,10 +279,6 @@ def test_fewer_documents_temperatures_and_answers(logged, replay, tmp_path):
 
 
 def test_several_filters_have_a_line_each(logged, replay, tmp_path):
-    from lm_eval.tasks import TaskManager
-
-    from xling_tasks.discovery import task_folder
-
     file = tmp_path / "filtered.yaml"
     file.write_text(
         f"include: {task_folder()}/xlinghealth/{C}en.yaml\ntask: filtered\nfilter_list:\n"
@@ -303,21 +299,13 @@ def test_several_filters_have_a_line_each(logged, replay, tmp_path):
 
 
 def test_results_name_the_model_that_answered(logged, replay, run, serve, tmp_path):
-    served = varied(serve(opinion))
-    args = {**served.spec()["model_args"], "auth_token": "sk-secret", "num_concurrent": 1}
+    service = chat(varied(serve(opinion)))
+    service["model_args"] |= {"auth_token": "sk-secret", "num_concurrent": 1}
     out = tmp_path / "out"
     options = {"limit": 1, "metadata": {"temperatures": [0.0]}}
-    logged(
-        out,
-        V + "en",
-        model="local-chat-completions",
-        model_args=args,
-        apply_chat_template=True,
-        **options,
-    )
-    again = logged(
-        tmp_path / "again", V + "en", model="xling_replay", model_args={"path": str(out)}, **options
-    )
+    logged(out, V + "en", **service, **options)
+    replaying = {"model": "xling_replay", "model_args": {"path": str(out)}}
+    again = logged(tmp_path / "again", V + "en", **replaying, **options)
     recorded = again["configs"][V + "en"]["metadata"]["xling"]["replay"]
     assert recorded["model"] == "local-chat-completions"
     assert recorded["model_args"]["model"] == "judge-1"
@@ -332,7 +320,7 @@ def test_results_name_the_model_that_answered(logged, replay, run, serve, tmp_pa
     assert replay(out, V + "en", **options)["results"] == again["results"]
 
 
-def test_the_newest_run_wins_unless_another_is_named(logged, replay, tmp_path):
+def test_the_newest_run_wins_unless_another_is_named(logged, replay, refused, tmp_path):
     options = {"limit": 2, "metadata": {"temperatures": [0.0]}}
     old = logged(tmp_path, [V + "en", V + "es"], **options)
     new = logged(tmp_path, V + "en", **options)
@@ -342,78 +330,64 @@ def test_the_newest_run_wins_unless_another_is_named(logged, replay, tmp_path):
         for name, results in (("old", old), ("new", new), ("found", newest))
     }
     assert replies["found"] == replies["new"] != replies["old"]
-    stamps = sorted(path.stem.removeprefix("results_") for path in tmp_path.rglob("results_*"))
-    by_name = replay(tmp_path, [V + "en", V + "es"], run_name=stamps[0], **options)
-    same(old, by_name, but=())
-    with pytest.raises(DataError, match=f"no run 'x'; there are run={stamps[1]}.*; run="):
-        replay(tmp_path, V + "en", run_name="x", **options)
+    older, newer = stamps(tmp_path)
+    same(old, replay(tmp_path, [V + "en", V + "es"], run_name=older, **options), but=())
+    refused(
+        f"no run 'x'; there are run={newer}.*; run=", tmp_path, V + "en", run_name="x", **options
+    )
 
 
-def test_runs_of_different_models_are_refused(logged, replay, own_cache, tmp_path):
+def test_runs_of_different_models_are_refused(logged, replay, refused, own_cache, tmp_path):
     options = {"limit": 1, "metadata": {"temperatures": [0.0]}}
-    for seed in (1, 2):
-        args = {"seed": seed}
-        logged(
-            tmp_path, V + f"e{'ns'[seed - 1]}", model="xling_baseline", model_args=args, **options
-        )
+    for seed, task in enumerate((V + "en", V + "es"), 1):
+        logged(tmp_path, task, model="xling_baseline", model_args={"seed": seed}, **options)
+    told = r'different models: run=\S+ of xling_baseline {"seed": 2} .*{"seed": 1}.*one of'
     for path in (tmp_path, own_cache):
-        with pytest.raises(
-            DataError,
-            match=r'different models: run=\S+ of xling_baseline {"seed": 2} .*{"seed": 1}.*one of',
-        ):
-            replay(path, V + "en", **options)
-    stamps = sorted(path.stem.removeprefix("results_") for path in tmp_path.rglob("results_*"))
-    assert replay(tmp_path, V + "en", run_name=stamps[0], **options)["results"]
+        refused(told, path, V + "en", **options)
+    assert replay(tmp_path, V + "en", run_name=stamps(tmp_path)[0], **options)["results"]
 
 
 # Several processes
 
 
-def split(folder: Path) -> list[Path]:
-    """One process's answers as two processes of version 0.2 would have written them."""
-    store = folder / "replies.sqlite"
-    (place,) = saved_places(store)
-    (_, header), *rows = saved_rows(place)
-    made = []
-    for rank in (0, 1):
-        lines = [{**header, "rank": rank, "world_size": 2}, *(row for _, row in rows[rank::2])]
-        name = f"{header['task']}_2026-01-01T00-00-00_9_9_rank{rank}.jsonl"
-        made.append(folder / "answers" / name)
-        made[-1].parent.mkdir(exist_ok=True)
-        made[-1].write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return made
-
-
-def halved(folder: Path) -> list[Path]:
-    """The same in the store."""
+def halves(folder):
+    """One process's answers in the store as those of two; returns where they lay."""
     (place,) = saved_places(folder / "replies.sqlite")
     (_, header), *rows = saved_rows(place)
-    for rank in (0, 1):
-        head = {**header, "rank": rank, "world_size": 2}
-        save_answers(folder, header["task"], rank, [head, *(row for _, row in rows[rank::2])])
+    return place, [
+        [{**header, "rank": rank, "world_size": 2}, *(row for _, row in rows[rank::2])]
+        for rank in (0, 1)
+    ]
+
+
+def in_the_store(folder):
+    """As two processes write them; returns how to lose those of the second."""
+    place, parts = halves(folder)
+    for rank, lines in enumerate(parts):
+        save_answers(folder, lines[0]["task"], rank, lines)
     forget_saved(str(place))
-    return sorted(saved_places(folder / "replies.sqlite"))
+    return lambda: forget_saved(str(max(saved_places(folder / "replies.sqlite"))))
 
 
-def test_the_answers_of_all_processes_form_the_run(logged, replay, own_cache, tmp_path):
+def as_files_of_0_2(folder):
+    """As two processes of version 0.2 wrote them."""
+    for rank, lines in enumerate(halves(folder)[1]):
+        name = f"{lines[0]['task']}_2026-01-01T00-00-00_9_9_rank{rank}.jsonl"
+        last = builders.write_lines(folder / "answers" / name, lines)
+    remove(folder / "replies.sqlite")
+    return last.unlink
+
+
+@pytest.mark.parametrize("written", [in_the_store, as_files_of_0_2])
+def test_the_answers_of_all_processes_form_the_run(
+    logged, replay, refused, own_cache, tmp_path, written
+):
     options = {"metadata": QUICK, "limit": 5}
     first = logged(tmp_path, T + "en", **options)
-    places = halved(own_cache)
+    lose = written(own_cache)
     same(first, replay(own_cache, T + "en", **options), but=())
-    forget_saved(str(places[1]))
-    with pytest.raises(DataError, match=f"of {T}en the files of rank 1 are missing"):
-        replay(own_cache, T + "en", **options)
-
-
-def test_the_files_of_0_2_of_all_processes_form_the_run(logged, replay, own_cache, tmp_path):
-    options = {"metadata": QUICK, "limit": 5}
-    first = logged(tmp_path, T + "en", **options)
-    files = split(own_cache)
-    remove(own_cache / "replies.sqlite")
-    same(first, replay(own_cache, T + "en", **options), but=())
-    files[1].unlink()
-    with pytest.raises(DataError, match=f"of {T}en the files of rank 1 are missing"):
-        replay(own_cache, T + "en", **options)
+    lose()
+    refused(f"of {T}en the files of rank 1 are missing", own_cache, T + "en", **options)
 
 
 # What is refused
@@ -427,80 +401,47 @@ def ready(logged, tmp_path, own_cache):
     return [tmp_path / "out", own_cache]
 
 
-def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, replay, tmp_path):
+def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, refused, tmp_path):
     file = tmp_path / "p.yaml"
     file.write_text("verifiability: 'OURS {question} / {answer}'")
-    prompts = {"prompts": str(file)}
+    prompts = {"metadata": {"prompts": str(file)}}
     cases = [
         (V + "es", {}, f"no answers of {V}es are logged there.*Did you mean '{V}en'"),
         (V + "en", {"limit": 3}, r"question '2': not among the 2 documents.*--limit of at most 2"),
-        (
-            V + "en",
-            {"metadata": prompts},
-            "question '0': the prompt is not the one in .*, row [12]",
-        ),
-        (LL + "en", {"metadata": prompts}, "the prompt is not the one in"),
-        (
-            V + "en",
-            {"metadata": {"temperatures": [0.5]}},
-            r"temperature 0.5 is not logged in .*; logged: 0.0, 1.0.*temperatures=\[0.0, 1.0\]",
-        ),
+        (V + "en", prompts, "question '0': the prompt is not the one in .*, row [12]"),
+        (LL + "en", prompts, "the prompt is not the one in"),
+        (V + "en", {"metadata": {"temperatures": [0.5]}},
+         r"temperature 0.5 is not logged in .*; logged: 0.0, 1.0.*temperatures=\[0.0, 1.0\]"),
         (V + "en", {"gen_kwargs": "max_gen_toks=7"}, "max_gen_toks is 7, was 64.*--gen_kwargs"),
         (V + "en", {"gen_kwargs": "top_k=3"}, "top_k is 3, was None"),
         (T + "en", {"metadata": {**QUICK, "k": 4}}, "more than the 3 logged .*k=3 or less"),
-        (
-            T + "en",
-            {"metadata": {**QUICK, "greedy_repeats": "k"}},
-            "more than the 1 logged .*greedy_repeats=once",
-        ),
+        (T + "en", {"metadata": {**QUICK, "greedy_repeats": "k"}},
+         "more than the 1 logged .*greedy_repeats=once"),
         (V + "en", {"apply_chat_template": True}, "leave out --apply_chat_template"),
-    ]
+    ]  # fmt: skip
     for path in ready:
         for task, options, message in cases:
-            with pytest.raises(DataError, match=message):
-                replay(path, task, **{"limit": 2, **options})
+            refused(message, path, task, **{"limit": 2, **options})
     shown = r"from character 0 on: 'You are .*' then, .OURS I.* now\)"
-    with pytest.raises(DataError, match=shown):
-        replay(ready[0], V + "en", metadata=prompts)
+    refused(shown, ready[0], V + "en", **prompts)
 
 
-def test_answers_that_ended_at_more_stop_texts_hold_none_of_todays(logged, replay, tmp_path):
-    first = logged(tmp_path / "out", [C + "es"], limit=2)
-    samples = out_of(tmp_path / "out", "samples_*.jsonl")
+def test_answers_that_ended_at_more_stop_texts_hold_none_of_todays(
+    logged, replay, refused, tmp_path
+):
+    first = logged(tmp_path, [C + "es"], limit=2)
+    samples = out_of(tmp_path, "samples_*.jsonl")
     now = json.dumps(["\nQuestion:", "\nPregunta:"], ensure_ascii=False)
     text = samples.read_text()
     assert now in text
     four = ["\nQuestion:", "\nPregunta:", "\n问题：", "\nप्रश्न:"]  # what version 0.1.0 sent
     samples.write_text(text.replace(now, json.dumps(four, ensure_ascii=False)))
-    same(first, replay(tmp_path / "out", [C + "es"], limit=2))
+    same(first, replay(tmp_path, [C + "es"], limit=2))
     samples.write_text(text.replace(now, json.dumps(four[1:], ensure_ascii=False)))
-    with pytest.raises(DataError, match="until is "):
-        replay(tmp_path / "out", [C + "es"], limit=2)
+    refused("until is ", tmp_path, [C + "es"], limit=2)
 
 
-def test_more_answers_than_were_logged(logged, replay, serve, tmp_path, own_cache):
-    served = varied(serve(opinion))
-    first = logged(
-        tmp_path,
-        T + "en",
-        model="local-chat-completions",
-        model_args=served.spec()["model_args"],
-        apply_chat_template=True,
-        metadata=QUICK,
-        limit=1,
-    )
-    for path in (tmp_path, own_cache):
-        with pytest.raises(DataError, match=r"more than the 3 logged answers.*k=3"):
-            replay(path, T + "en", metadata={**QUICK, "k": 4}, limit=1)
-        # Whatever the seeds, logged answers come in their order.
-        other = {**QUICK, "sampling_seed": 9}
-        same(first, replay(path, T + "en", metadata=other, limit=1))
-        assert replay(path, T + "en", metadata={**QUICK, "k": 2}, limit=1)["results"]
-
-
-def test_a_document_whose_content_changed(ready, replay, monkeypatch):
-    from xling_tasks.tasks.verifiability import VerifiabilityTask
-
+def test_a_document_whose_content_changed(ready, refused, monkeypatch):
     plain = VerifiabilityTask.docs
 
     def changed(self):
@@ -508,22 +449,20 @@ def test_a_document_whose_content_changed(ready, replay, monkeypatch):
 
     monkeypatch.setattr(VerifiabilityTask, "docs", changed)
     told = "question '0': the document's content is not what it was in .*, row [12]"
-    with pytest.raises(DataError, match=rf"{told} \(differing: question, more\); .*data_dir"):
-        replay(ready[0], V + "en", limit=2)
-    with pytest.raises(DataError, match=rf"{told}; .*data_dir"):
-        replay(ready[1], V + "en", limit=2)
+    refused(rf"{told} \(differing: question, more\); .*data_dir", ready[0], V + "en", limit=2)
+    refused(rf"{told}; .*data_dir", ready[1], V + "en", limit=2)
 
 
-@pytest.mark.parametrize("role", ["judge", "reader", "translator"])
-def test_the_replayed_model_can_be_nothing_else(ready, replay, role):
-    for task in (V + "en", T + "en"):
-        with pytest.raises(SettingError, match=f"{role}=self: xling_replay has the logged answers"):
-            replay(ready[0], task, metadata={**QUICK, role: "self"}, limit=2)
-
-
-def test_the_harness_cache_of_answers_is_refused(ready, replay, tmp_path):
-    with pytest.raises(SettingError, match="leave out --use_cache"):
-        replay(ready[0], V + "en", use_cache=str(tmp_path / "cache"), limit=2)
+def test_the_replayed_model_can_be_nothing_else_and_the_harness_keeps_none_of_it(
+    ready, refused, tmp_path
+):
+    for role in ("judge", "reader", "translator"):
+        for task in (V + "en", T + "en"):
+            told = f"{role}=self: xling_replay has the logged answers"
+            metadata = {**QUICK, role: "self"}
+            refused(told, ready[0], task, error=SettingError, metadata=metadata, limit=2)
+    cached = {"use_cache": str(tmp_path / "cache"), "limit": 2}
+    refused("leave out --use_cache", ready[0], V + "en", error=SettingError, **cached)
 
 
 def test_wrong_arguments_and_folders(ready, tmp_path):
@@ -538,8 +477,8 @@ def test_wrong_arguments_and_folders(ready, tmp_path):
         ReplayLM(str(tmp_path / "empty"))
 
 
-def test_broken_logs(ready, replay):
-    (samples,) = ready[0].rglob(f"samples_{V}en_*.jsonl")
+def test_broken_logs(ready, refused):
+    samples = out_of(ready[0], f"samples_{V}en_*.jsonl")
     whole = samples.read_text(encoding="utf-8")
     for broken, message in [
         (whole[: len(whole) - 40], f"{samples.name}, row 2: not a logged document"),
@@ -549,19 +488,16 @@ def test_broken_logs(ready, replay):
         (whole.replace("gen_args_3", "gen_x"), "row 1: not a logged document .*gen_args_3"),
     ]:
         samples.write_text(broken, encoding="utf-8")
-        with pytest.raises(DataError, match=message):
-            replay(ready[0], V + "en", limit=2)
+        refused(message, ready[0], V + "en", limit=2)
     samples.write_text(whole, encoding="utf-8")
     out_of(ready[0], "results_*.json").unlink()
-    with pytest.raises(DataError, match=r"results_.*\.json is not beside it"):
-        replay(ready[0], V + "en", limit=2)
+    refused(r"results_.*\.json is not beside it", ready[0], V + "en", limit=2)
 
 
-def test_files_of_answers_of_another_version_are_left_out(ready, replay, caplog):
+def test_files_of_answers_of_another_version_are_left_out(ready, refused, caplog):
     old = ready[1] / f"{V}zh_2026-01-01T00-00-00_1_1_rank0.jsonl"
     old.write_text('{"doc_id": 0, "question_id": "0", "temperature": 0.0, "answers": ["Yes"]}\n')
-    with pytest.raises(XlingError, match=f"no answers of {V}zh"):
-        replay(ready[1], V + "zh", limit=2)
+    refused(f"no answers of {V}zh", ready[1], V + "zh", error=XlingError, limit=2)
     assert "1 files of answers by another version are left out" in caplog.text
 
 

@@ -27,20 +27,19 @@ from xling_tasks.replies.role import store_of
 
 
 class Batches:
-    """A service with files and batches; what it does to a request stands in `fate`.
+    """A service with files and batches.
 
     Attributes:
         fate: Prompt and attempt -> a reply; a status with a body; 'expired'; None for no line.
         polls: How often a batch is asked about until it is over.
         status: What it is then.
         lose: How many replies to the submission of a batch are lost on the way.
-        lists: Whether it lists its batches.
     """
 
     def __init__(self):
         self.files, self.batches, self.asked, self.direct = {}, {}, {}, []
         self.fate = lambda prompt, attempt: f"reply to {prompt}"
-        self.polls, self.status, self.lose, self.lists, self.errors = 1, "completed", 0, True, None
+        self.polls, self.status, self.lose, self.errors = 1, "completed", 0, None
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -62,7 +61,7 @@ class Batches:
             def do_GET(self):
                 path = self.path.partition("?")[0].removeprefix("/v1/")
                 if path == "batches":
-                    self.tell({"data": list(outer.batches.values())} if outer.lists else None)
+                    self.tell({"data": list(outer.batches.values())})
                 elif path.startswith("batches/"):
                     self.tell(outer.state(path.removeprefix("batches/")))
                 else:
@@ -86,7 +85,6 @@ class Batches:
         mark = b"--" + kind.partition("boundary=")[2].encode()
         parts = [part.partition(b"\r\n\r\n") for part in body.split(mark)]
         (content,) = [text[:-2] for head, _, text in parts if b"filename=" in head]
-        assert b"application/json" not in kind.encode()
         return {"id": self.keep(content)}
 
     def keep(self, content):
@@ -234,8 +232,9 @@ def test_lines_that_are_none_and_replies_to_nobody(service, judge, monkeypatch):
     assert service.lines > 9  # what was broken was asked again
 
 
-def killed(work, when):
-    """Run some work in a process, and kill it as soon as something is so."""
+def killed_while_waiting(service, work):
+    """Do some work in a process, and kill it when it has asked about its batch a few times."""
+    service.polls = 10**6
     pid = os.fork()
     if not pid:
         with contextlib.suppress(BaseException):
@@ -243,20 +242,20 @@ def killed(work, when):
             work()
         os._exit(0)
     until = time.monotonic() + 30
-    while not when() and time.monotonic() < until:
+    while not any(batch["polled"] > 2 for batch in service.batches.values()):
+        assert time.monotonic() < until
         time.sleep(0.01)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
+    service.polls = 0
 
 
 def test_a_kill_while_waiting_costs_nothing(service, judge, tmp_path):
-    service.polls = 10**6
-    killed(
-        lambda: judge().replies(PROMPTS),
-        lambda: any(batch["polled"] > 2 for batch in service.batches.values()),
-    )
+    killed_while_waiting(service, lambda: judge().replies(PROMPTS))
     assert len(noted(tmp_path)) == 1
-    service.polls = 0
+    # A run of fewer tasks takes its own replies; the others stay noted.
+    assert judge().replies(PROMPTS[:3])[2].text == "reply to question three"
+    assert service.lines == 9 and len(noted(tmp_path)) == 1
     # With more to ask, only that is new.
     texts = [reply.text for reply in judge().replies([*PROMPTS, "another"])]
     assert texts == [f"reply to {prompt}" for prompt in [*PROMPTS, "another"]]
@@ -278,16 +277,6 @@ def test_a_kill_before_the_id_is_known_costs_nothing(service, judge, monkeypatch
     assert len(service.batches) == 1
 
 
-def test_part_of_a_batch_leaves_the_rest_for_later(service, judge):
-    """A run of fewer tasks takes its own replies; the others stay noted."""
-    service.polls = 10**6
-    killed(lambda: judge().replies(PROMPTS), lambda: service.batches)
-    service.polls = 0
-    assert judge().replies(PROMPTS[:3])[2].text == "reply to question three"
-    assert judge().replies(PROMPTS)[8].text == "reply to question nine"
-    assert service.lines == 9
-
-
 def test_a_lost_reply_to_a_submission_is_looked_for(service, judge):
     service.lose = 1
     assert all(reply.outcome == ANSWER for reply in judge().replies(PROMPTS))
@@ -295,10 +284,8 @@ def test_a_lost_reply_to_a_submission_is_looked_for(service, judge):
 
 
 def test_a_batch_that_is_gone_is_asked_for_again(service, judge):
-    service.polls = 10**6
-    killed(lambda: judge().replies(PROMPTS), lambda: service.batches)
+    killed_while_waiting(service, lambda: judge().replies(PROMPTS))
     service.batches.clear()
-    service.polls = 0
     assert all(reply.outcome == ANSWER for reply in judge().replies([*PROMPTS, "another"]))
 
 
@@ -360,17 +347,14 @@ def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):
     service.fate = says
     plain = serve(says)
     plain.whole = lambda reply: True
+    (tmp_path / "key").write_text("0" * 40)
     results = []
     for served, batch in ((plain, False), (service, True)):
-        cache = str(tmp_path / f"{batch}")
         args = {"model": "m", "base_url": served.url, "num_concurrent": 4, "max_retries": 1}
         metadata = {"judge": {**served.spec(), "batch": batch}, "batch": batch,
-                    "xling_cache": cache, "fence_key": str(tmp_path / "key")}  # fmt: skip
-        (tmp_path / "key").write_text("0" * 40)
-        results.append(
-            run(task, model="local-chat-completions", model_args=args, metadata=metadata,
-                apply_chat_template=True, limit=6)["results"][task]
-        )  # fmt: skip
+                    "xling_cache": str(tmp_path / f"{batch}"), "fence_key": str(tmp_path / "key")}  # fmt: skip
+        asked = {"model": "local-chat-completions", "model_args": args, "metadata": metadata}
+        results.append(run(task, apply_chat_template=True, limit=6, **asked)["results"][task])
     assert results[0] == results[1]
     assert len(service.batches) == 2 and service.lines == 12
     assert service.direct == ["Reply with the word: ready"]

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from conftest import cases
 from xling_metrics.identifiers import PACKAGES, Identifier, identifier, missing
 from xling_metrics.language import language_confusion_corpus, language_consistency_corpus
 
@@ -90,86 +91,16 @@ def test_signature_names_version_or_file():
     assert second_identifier(lid176()).name.startswith("lid.176.ftz@8f3472cfe873")
 
 
-GLOTLID = frozenset(
-    [
-        "hin_Deva",
-        "hin_Latn",
-        "arb_Arab",
-        "arz_Arab",
-        "ary_Latn",
-        "cmn_Hani",
-        "yue_Hani",
-        "zsm_Latn",
-        "ind_Latn",
-        "zlm_Arab",
-        "jpn_Jpan",
-        "kor_Hang",
-        "srp_Cyrl",
-        "srp_Latn",
-        "dag_Latn",
-        "por_Latn",
-        "swh_Latn",
-        "swc_Latn",
-        "pes_Arab",
-        "prs_Arab",
-        "nob_Latn",
-        "nno_Latn",
-        "tgl_Latn",
-        "fil_Latn",
-        "eng_Latn",
-        "uzn_Cyrl",
-        "uzn_Latn",
-    ]
-)
+LABELS = cases("identifier_labels")
 
 
 @pytest.mark.parametrize(
-    ("language", "scripts", "labels"),
-    [
-        ("hi", (), "hin_Deva"),
-        ("hi", ("Latin",), "hin_Latn"),
-        ("ar", (), "arb_Arab arz_Arab"),  # Moroccan Arabic in Latin letters is not in its script
-        ("zh", (), "cmn_Hani yue_Hani"),
-        ("zh-TW", (), "cmn_Hani yue_Hani"),
-        ("ms", (), "zsm_Latn zlm_Arab"),
-        ("id", (), "ind_Latn"),
-        ("ja", (), "jpn_Jpan"),
-        ("ko", (), "kor_Hang"),
-        ("sr", (), "srp_Cyrl srp_Latn"),
-        ("uz", (), "uzn_Cyrl uzn_Latn"),
-        ("uz", ("Cyrillic",), "uzn_Cyrl"),
-        ("dag", ("Latin",), "dag_Latn"),
-        ("pt-BR", (), "por_Latn"),
-        ("sw", (), "swh_Latn swc_Latn"),
-        ("fa", (), "pes_Arab prs_Arab"),
-        ("nb", (), "nob_Latn"),
-        ("no", (), "nob_Latn nno_Latn"),
-        ("fil", (), "fil_Latn tgl_Latn"),
-        ("xx", ("Latin",), ""),
-        ("he", (), ""),
-    ],
+    ("known", "language", "scripts", "labels"),
+    [(known, *row) for known in ("with_scripts", "without_scripts") for row in LABELS[known]],
 )
-def test_labels_with_scripts(language, scripts, labels):
-    assert labels_for(GLOTLID, language, scripts) == frozenset(labels.split())
-
-
-@pytest.mark.parametrize(
-    ("language", "scripts", "labels"),
-    [
-        ("hi", (), "hi"),
-        ("hi", ("Latin",), ""),  # romanized: such a label means Devanagari
-        ("hi", ("Devanagari",), "hi"),
-        ("ar", (), "ar arz"),
-        ("zh", (), "zh yue"),
-        ("nb", (), "no"),
-        ("dag", ("Latin",), "dag"),
-        ("sw", ("Latin",), "sw"),
-        ("ee", ("Latin",), ""),
-    ],
-)
-def test_labels_without_scripts(language, scripts, labels):
-    plain = frozenset(["hi", "ar", "arz", "zh", "yue", "no", "nn", "id", "ms", "dag", "sw", "en"])
-    assert labels_for(plain, language, scripts) == frozenset(labels.split())
+def test_labels_that_stand_for_a_language(known, language, scripts, labels):
+    every = frozenset(LABELS[f"labels_{known}"].split())
+    assert labels_for(every, language, scripts.split()) == frozenset(labels.split())
 
 
 def test_consistency_and_lines_by_another_identifier():
@@ -202,16 +133,10 @@ def test_setting_is_checked_at_once(tmp_path, monkeypatch):
         with pytest.raises(SettingError, match="neither one of py3langid, lingua nor a file"):
             Settings.parse({"second_identifier": value}, {})
     assert Settings.parse({"second_identifier": None}, {}).second_identifier is None
+    if not missing("x.bin"):
+        with pytest.raises(SettingError, match=r"bin: cannot be loaded .*wrong file format"):
+            second_identifier(str(wrong))
     monkeypatch.setattr("xling_metrics.identifiers.find_spec", lambda name: None)
     for value in ("lingua", "py3langid", str(wrong)):
         with pytest.raises(SettingError, match=r'needs .*pip install "xling-tasks\[identifiers\]"'):
             checked("second_identifier", value)
-
-
-def test_a_file_that_is_no_model_is_told(tmp_path):
-    if missing("x.bin"):
-        pytest.skip("fasttext-predict is not installed")
-    wrong = tmp_path / "model.bin"
-    wrong.write_bytes(b"no model")
-    with pytest.raises(SettingError, match=r"model\.bin: cannot be loaded .*wrong file format"):
-        second_identifier(str(wrong))

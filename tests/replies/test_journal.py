@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import os
@@ -15,13 +14,17 @@ import zlib
 from contextlib import closing
 
 import pytest
+from lm_eval.api import registry
 from stored import names_in, saved_in
 
+from xling_tasks.harness import watch
+from xling_tasks.harness.watch import Watch
 from xling_tasks.lm import journaled
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.replies.file import remove
 from xling_tasks.replies.journal import Journal, Kept, read_journal
 from xling_tasks.replies.store import ReplyStore
+from xling_tasks.tasks.verifiability import VerifiabilityTask
 
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
 V = "xlinghealth_verifiability_demo_es"
@@ -41,45 +44,34 @@ class Mortal(BaselineLM):
 
     def generate_until(self, requests, disable_tqdm=False):
         Mortal.asked += [(r.task_name, r.args[0], json.dumps(r.args[1])) for r in requests]
-        with dying(self):
-            return super().generate_until(requests, disable_tqdm)
+        return super().generate_until(requests, disable_tqdm)
 
     def loglikelihood(self, requests, disable_tqdm=False):
         Mortal.asked += [(r.task_name, *r.args) for r in requests]
-        with dying(self):
-            return super().loglikelihood(requests, disable_tqdm)
-
-
-@contextlib.contextmanager
-def dying(model):
-    hook = model.cache_hook
-
-    class Hook:
-        def add_partial(self, *told):
-            if Mortal.lives <= 0:
-                raise Killed
-            Mortal.lives -= 1
-            hook.add_partial(*told)
-
-    model.cache_hook = Hook()
-    try:
-        yield
-    finally:
-        model.cache_hook = hook
+        return super().loglikelihood(requests, disable_tqdm)
 
 
 @pytest.fixture
-def mortal(run):
-    from lm_eval.api import registry
-
+def mortal(run, monkeypatch):
     if "mortal" not in registry.model_registry:
         registry.model_registry.register("mortal", target=Mortal)
+    add = watch._Hook.add_partial
+
+    def dying(self, *told):
+        if Mortal.lives <= 0:
+            raise Killed
+        Mortal.lives -= 1
+        add(self, *told)
+
+    monkeypatch.setattr(watch._Hook, "add_partial", dying)
 
     def run_(tasks, lives=10**9, metadata=QUICK, **options):
         """A start of the command; None if it was killed, which lets go of its locks."""
         Mortal.lives, Mortal.asked = lives, []
         try:
-            return run(tasks, model="mortal", limit=4, metadata=dict(metadata), **options)
+            return run(
+                tasks, **{"model": "mortal", "limit": 4, "metadata": dict(metadata), **options}
+            )
         except Killed:
             journaled.end()
             return None
@@ -92,24 +84,20 @@ def plain(results) -> str:
     return json.dumps([results["results"], results["samples"]], sort_keys=True, default=str)
 
 
-@pytest.mark.parametrize("tasks", [[V], [LL], [T], [V, LL, T]])
-@pytest.mark.parametrize("lives", [0, 1, 15])
+@pytest.mark.parametrize(
+    ("tasks", "lives"),
+    [([V], 15), ([LL], 15), ([T], 15), ([V, LL, T], 0), ([V, LL, T], 1), ([V, LL, T], 50)],
+)
 def test_a_killed_run_goes_on_where_it_was(mortal, own_cache, tasks, lives):
     whole = mortal(tasks)
     wanted = len(Mortal.asked)
     journaled.end()
     assert mortal(tasks, lives) is None
-    assert sum(len(read_journal(*each).answers) for each in names_in(own_cache)) == lives
+    kept = sum(len(read_journal(*each).answers) for each in names_in(own_cache))
+    assert kept == lives
     again = mortal(tasks)
     assert len(Mortal.asked) == wanted - lives
     assert plain(again) == plain(whole)
-
-
-def test_it_says_what_is_there(mortal, caplog):
-    mortal(V, 5)
-    with caplog.at_level(logging.INFO):
-        mortal(V)
-    assert "resuming: 5 of 40 answers are there" in caplog.text
 
 
 def test_a_finished_run_leaves_saved_answers_and_no_journal(mortal, own_cache):
@@ -122,8 +110,6 @@ def test_a_finished_run_leaves_saved_answers_and_no_journal(mortal, own_cache):
 
 
 def test_killed_while_scoring_asks_nothing_again_and_saves_once(mortal, own_cache, monkeypatch):
-    from xling_tasks.tasks.verifiability import VerifiabilityTask
-
     def killed(self):
         raise Killed
 
@@ -140,17 +126,18 @@ def test_killed_while_scoring_asks_nothing_again_and_saves_once(mortal, own_cach
     {"limit": 3}, {"model_args": {"seed": 5}}, {"torch_random_seed": 7},
     {"metadata": QUICK | {"temperatures": [0.0]}}, {"metadata": QUICK | {"prompt_language": "en"}},
 ])  # fmt: skip
-def test_another_command_takes_nothing(mortal, run, change):
+def test_another_command_takes_nothing(mortal, change):
     mortal(V, 9)
-    Mortal.lives, Mortal.asked = 10**9, []
-    results = run(V, **{"model": "mortal", "limit": 4, "metadata": QUICK} | change)
+    results = mortal(V, **change)
     assert len(Mortal.asked) == sum(len(s["resps"]) for s in results["samples"][V])
 
 
-def test_how_fast_it_runs_is_no_other_command(mortal):
+def test_how_fast_it_runs_is_no_other_command_and_it_says_what_is_there(mortal, caplog):
     mortal(V, 9)
-    mortal(V, model_args={"batch_size": 4})
+    with caplog.at_level(logging.INFO):
+        mortal(V, model_args={"batch_size": 4})
     assert len(Mortal.asked) == 31
+    assert "resuming: 9 of 40 answers are there" in caplog.text
 
 
 def test_afresh_on_demand(mortal, own_cache):
@@ -172,20 +159,17 @@ def test_another_folder_on_demand(mortal, own_cache, tmp_path):
     assert len(Mortal.asked) == 31
 
 
-def test_other_tasks_and_other_models_are_not_touched(mortal):
+def test_other_tasks_and_other_models_are_not_touched():
     """The object has its own methods back after the run, and after one that broke off."""
     model = BaselineLM()
     hook = model.cache_hook
-    from xling_tasks.harness.watch import Watch
-
-    watch = Watch(model, {"generate_until": print}, lambda *_: None)
+    of_class = Watch(model, {"generate_until": print}, lambda *_: None)
     assert model.generate_until is print
-    watch.undo()
+    of_class.undo()
     assert model.generate_until.__func__ is BaselineLM.generate_until
     assert model.cache_hook is hook
     model.generate_until = own = lambda requests: []
-    watch = Watch(model, {"generate_until": print}, lambda *_: None)
-    watch.undo()
+    Watch(model, {"generate_until": print}, lambda *_: None).undo()
     assert model.generate_until is own
 
 
@@ -243,8 +227,9 @@ else:
 """
 
 
-def places_of(run_):
-    """What the command asks for, as its journal knows it, and the answers."""
+@pytest.fixture
+def killed(mortal, own_cache, monkeypatch):
+    """Answers by place, the results, and where the journal of a start that was killed lies."""
     found = {}
     put = Journal.put
 
@@ -252,13 +237,13 @@ def places_of(run_):
         found[place] = kept.answer
         put(self, place, kept, **options)
 
-    Journal.put = noted
-    try:
-        results = run_()
-    finally:
-        Journal.put = put
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "put", noted)
+        whole = plain(mortal(V))
     journaled.end()
-    return found, results
+    mortal(V, 5)
+    (where,) = names_in(own_cache)
+    return found, whole, where
 
 
 def other_run(where, do, answers):
@@ -268,40 +253,34 @@ def other_run(where, do, answers):
     return process, process.stdout.readline()
 
 
-def test_a_second_run_takes_the_first_ones_answers_and_says_so(mortal, own_cache, caplog):
+def test_a_second_run_takes_the_first_ones_answers_and_says_so(mortal, killed, own_cache, caplog):
     """The same command in another terminal: it waits, pays for nothing, and scores the same."""
-    answers, whole = places_of(lambda: mortal(V))
-    mortal(V, 5)
-    (where,) = names_in(own_cache)
+    answers, whole, where = killed
     other, said = other_run(where, "answer", answers)
     assert said.split() == [b"5", b"35"]
     with caplog.at_level(logging.WARNING):
         again = mortal(V)
-    assert Mortal.asked == [] and plain(again) == plain(whole)
+    assert Mortal.asked == [] and plain(again) == whole
     assert f"process {other.pid} on " in caplog.text and "waits" in caplog.text
     assert other.wait() == 0
     journaled.end()
     assert not names_in(own_cache)  # the last one that needs it takes it off the disk
 
 
-def test_when_the_first_one_dies_the_second_asks_for_the_rest(mortal, own_cache, caplog):
-    answers, whole = places_of(lambda: mortal(V))
-    mortal(V, 5)
-    (where,) = names_in(own_cache)
+def test_when_the_first_one_dies_the_second_asks_for_the_rest(mortal, killed, caplog):
+    answers, whole, where = killed
     other, _ = other_run(where, "hang", answers)
     killer = threading.Timer(1.5, lambda: (os.kill(other.pid, signal.SIGKILL), other.wait()))
     killer.start()
     try:
-        assert plain(mortal(V)) == plain(whole)
+        assert plain(mortal(V)) == whole
     finally:
         killer.join()
     assert len(Mortal.asked) == 35 and "waits" in caplog.text
 
 
-def test_with_resume_false_a_second_run_asks_for_answers_of_its_own(mortal, own_cache):
-    answers, _ = places_of(lambda: mortal(V))
-    mortal(V, 5)
-    (where,) = names_in(own_cache)
+def test_with_resume_false_a_second_run_asks_for_answers_of_its_own(mortal, killed, own_cache):
+    answers, _, where = killed
     other, _ = other_run(where, "hang", answers)
     try:
         assert mortal(V, metadata=QUICK | {"xling_resume": False}) is not None
@@ -350,10 +329,8 @@ def lines(*records):
     return b"".join(b"%08x %08x %s\n" % (len(text), zlib.crc32(text), text) for text in texts)
 
 
-def test_a_journal_of_0_2_is_taken_over_once(mortal, own_cache, caplog):
-    answers, whole = places_of(lambda: mortal(V))
-    mortal(V, 0)
-    ((path, name),) = names_in(own_cache)
+def test_a_journal_of_0_2_is_taken_over_once(mortal, killed, own_cache):
+    answers, whole, (path, name) = killed
     old = own_cache / "journals" / f"{V}-{name.partition('-')[2]}.journal"
     old.parent.mkdir()
     remove(path)
@@ -366,7 +343,7 @@ def test_a_journal_of_0_2_is_taken_over_once(mortal, own_cache, caplog):
     assert not old.exists() and len(Mortal.asked) == 40 - 11
     assert read_journal(path, name).starts == 3
     again = mortal(V)
-    assert len(Mortal.asked) == 40 - 11 - 3 and plain(again) == plain(whole)
+    assert len(Mortal.asked) == 40 - 11 - 3 and plain(again) == whole
 
 
 def test_a_journal_that_does_not_know_its_starts_draws_new_numbers(tmp_path):
