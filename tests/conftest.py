@@ -11,7 +11,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +20,7 @@ import builders
 import pytest
 import yaml
 from hub import Hub
+from loopback import Answer, Loopback
 from tqdm import tqdm
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -181,13 +181,7 @@ def run_one(run: Callable[..., dict[str, Any]]) -> Callable[..., builders.OfTask
     return run_one_
 
 
-class Listening(ThreadingHTTPServer):
-    """For many that ask at once."""
-
-    request_queue_size = 128
-
-
-class Served:
+class Served(Loopback):
     """A chat-completions server on loopback; `requests` holds what it was sent.
 
     Replies end at the request's stops, as a model's do, but for those that are said to come `whole`.
@@ -199,44 +193,18 @@ class Served:
         self.least = 0  # tokens without which nothing is said, for a model that thinks first
         self.requests: list[dict[str, Any]] = []
         self.fail_with: int | None = None
-        outer = self
+        super().__init__()
+        self.url = f"{self.host}/v1/chat/completions"
 
-        class Handler(BaseHTTPRequestHandler):
-            # A connection stays for the next request, and small packets wait for no others.
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-            wbufsize = -1
+    def respond(self, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
+        sent = json.loads(body)
+        self.requests.append({"path": path, "headers": headers, **sent})
+        return self.answer(sent)
 
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.requests.append({"path": self.path, "headers": dict(self.headers), **body})
-                given = outer.answer(body)
-                if given is None:
-                    self.close_connection = True
-                    return
-                status, headers, data = given
-                if status >= 400 and not data:
-                    self.send_error(status)
-                    return
-                self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(data))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *arguments: Any) -> None:
-                pass
-
-        self.server = Listening(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/chat/completions"
-        # It looks that often whether to end, and `shutdown` waits for that.
-        serve = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-        serve.start()
-
-    def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes] | None:
-        """Status, headers and body of the answer to a request; None hangs up."""
+    def answer(self, body: dict[str, Any]) -> Answer | None:
+        """The answer to a request; None hangs up."""
         if self.fail_with is not None:
-            return self.fail_with, {}, b""
+            return self.fail_with, {}, b"refused"
         content = self.reply(body["messages"][-1]["content"])
         if content and not self.whole(content):
             for stop in body.get("stop") or ():
@@ -280,8 +248,7 @@ def serve() -> Iterator[Callable[[Callable[[str], str | None]], Served]]:
 
     yield start
     for item in started:
-        item.server.shutdown()
-        item.server.server_close()
+        item.close()
 
 
 @pytest.fixture

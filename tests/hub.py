@@ -7,15 +7,15 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from loopback import Answer, Loopback
 
 SHA = "1234567890" * 4
 """The commit of every repository."""
 
 
-class Hub:
+class Hub(Loopback):
     """The server.
 
     Attributes:
@@ -29,34 +29,15 @@ class Hub:
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.gated = False
         self.asked: list[str] = []
-        hub = self
+        super().__init__()
+        self.url = self.host
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_HEAD(self) -> None:
-                self.answer(body=False)
+    def respond(self, path: str, headers: dict[str, str], body: bytes) -> Answer:
+        self.asked.append(path)
+        status, told, data = self.answer(path)
+        return status, {**told, "X-Repo-Commit": SHA}, data
 
-            def do_GET(self) -> None:
-                self.answer(body=True)
-
-            def answer(self, body: bool) -> None:
-                hub.asked.append(self.path)
-                status, headers, data = hub.answer(self.path)
-                self.send_response(status)
-                headers |= {"X-Repo-Commit": SHA, "Content-Length": str(len(data))}
-                for key, value in headers.items():
-                    self.send_header(key, value)
-                self.end_headers()
-                if body:
-                    self.wfile.write(data)
-
-            def log_message(self, *arguments: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
+    def answer(self, path: str) -> Answer:
         """Status, headers and body."""
         known = self.repositories.items()
         files = next((own for name, own in known if not name or f"/{name}/" in f"{path}/"), {})
@@ -72,11 +53,6 @@ class Hub:
             return 404, {"X-Error-Code": "EntryNotFound"}, b""
         tag = f'"{hashlib.sha256(files[name]).hexdigest()}"'
         return 200, {"ETag": tag, "Accept-Ranges": "bytes"}, files[name]
-
-    def close(self) -> None:
-        """End it."""
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def ask(url: str, home: Path, script: str, *arguments: str, offline: bool = False) -> str:

@@ -64,6 +64,24 @@ def reply(prompt: str) -> str:
     return "ready"
 
 
+ECHOES: dict[str, Callable[[str, str], str]] = {
+    "the prompt": lambda prompt, what: prompt,
+    "the prompt in upper case": lambda prompt, what: prompt.upper(),
+    "the material": between,
+    "the last line of the material": lambda prompt, what: between(prompt, what).splitlines()[-1],
+    "the prompt up to the end of the material": lambda prompt, what: prompt[
+        : prompt.rindex("[END")
+    ],
+    "the prompt wrapped to 30 columns": lambda prompt, what: "\n".join(
+        prompt[i : i + 30] for i in range(0, len(prompt), 30)
+    ),
+    "the lines with the code": lambda prompt, what: "\n".join(
+        line for line in prompt.splitlines() if code_of(prompt) in line
+    ),
+}
+"""Judges that repeat a part of what they read: of the prompt, whose material has such fences."""
+
+
 class Judge:
     """A judge in the process, which says `reply(prompt)` and keeps the prompts of each call."""
 

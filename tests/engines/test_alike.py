@@ -6,23 +6,7 @@ import random
 
 from tests.engines.alike import excess
 
-WORDS = [
-    "a",
-    "patient",
-    "may",
-    "rest",
-    "drink",
-    "water",
-    "call",
-    "doctor",
-    "soon",
-    "fever",
-    "pain",
-    "sleep",
-    "and",
-    "then",
-    "wait",
-]
+WORDS = "a patient may rest drink water call doctor soon fever pain sleep and then wait"
 
 
 def answers(shared: bool, seed: int) -> list[list[str]]:
@@ -32,9 +16,9 @@ def answers(shared: bool, seed: int) -> list[list[str]]:
         own = []
         for number in range(4):
             rng = random.Random(f"{seed} {number}" if shared else f"{seed} {question} {number}")
-            start = rng.sample(WORDS, 4)
+            start = rng.sample(WORDS.split(), 4)
             rng = random.Random(f"{seed} {question} {number} rest")
-            own.append(" ".join(start + rng.sample(WORDS, 6)))
+            own.append(" ".join(start + rng.sample(WORDS.split(), 6)))
         drawn.append(own)
     return drawn
 

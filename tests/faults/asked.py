@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -16,7 +16,6 @@ from xling_tasks.models.rounds import Call, concurrency
 def generate(
     lm: Any,
     requests: Sequence[tuple[Any, Mapping[str, Any]]],
-    told: Callable[[int, str], None] = lambda place, answer: None,
     limits: Limits | None = None,
 ) -> list[str]:
     limits = limits or Limits.of({"timeout": getattr(lm, "timeout", Limits.timeout)})
@@ -26,5 +25,4 @@ def generate(
     with contextlib.closing(stream(lm, calls, limits, health)) as arriving:
         for place, reply in chain.from_iterable(arriving):
             answers[place] = as_text(reply)
-            told(place, answers[place])
     return answers

@@ -13,7 +13,6 @@ import random
 import signal
 import tempfile
 import time
-import urllib.request
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +44,7 @@ def killed(role: str, kills: int = KILLS, seed: int = 0) -> Counter[str]:
                 ends.append(time.monotonic())
             found = json.loads(Path(folder, "found").read_text())
             counts.update(kills=len(ends), ends=1, unscored=found[0], wrong=found[1])
-            counts.update(_twice(json.load(urllib.request.urlopen(f"{url}/sent")), ends))
+            counts.update(_twice(services.told(url, "sent"), ends))
     return counts
 
 
@@ -72,7 +71,7 @@ def _run(role: str, url: str, folder: str, replies: int) -> bool:
 
 
 def _replies(url: str) -> int:
-    return int(json.load(urllib.request.urlopen(f"{url}/stats"))["replies"])
+    return int(services.told(url)["replies"])
 
 
 def _twice(sent: list[list[Any]], ends: list[float]) -> Iterator[str]:

@@ -4,7 +4,7 @@
 
 Which requests fail is drawn by prompt and attempt from a seed, so that a run can be repeated. At
 `/stats` it tells what it did: requests, faults, whole replies by prompt, the most requests at a
-time, and with `together` how many times so many were there at once.
+time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,6 @@ KINDS += tuple(WORDS)
 
 ERROR_TEXT = "Internal Server Error"
 GREETING = "Reply with the word: ready"
-PATIENCE = 120.0
-"""Seconds that requests are held for the others of their round."""
-
 
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
@@ -66,17 +63,13 @@ def translation(prompt: str) -> str:
 
 class Faulty:
     def __init__(
-        self, kinds: list[str], share: float, latency: float, hang: float, together: int
+        self, kinds: list[str], share: float = 0.0, latency: float = 0.0, hang: float = 5.0
     ) -> None:
         self.kinds, self.share, self.latency, self.hang = kinds, share, latency, hang
-        self.together = together
-        self.held: list[asyncio.Event] = []
-        self.rounds = 0
         self.attempts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.whole: Counter[str] = Counter()
         self.sent: list[tuple[str, float]] = []
-        self.dead = False
         self.now = self.most = 0
 
     def draw(self, prompt: str) -> str | None:
@@ -100,9 +93,6 @@ class Faulty:
         prompt = asked["messages"][-1]["content"]
         kind = self.draw(prompt)
         await asyncio.sleep(self.latency)
-        await self.hold()
-        if self.dead:
-            return web.Response(status=503, text="Service Unavailable")
         # A model ends where it has no room (16 letters a token); the words of a fault come whole.
         text = answer(prompt)[: 16 * asked.get("max_tokens", 1000)]
         choice = {"index": 0, "message": {"content": text}, "finish_reason": "stop"}
@@ -114,29 +104,6 @@ class Faulty:
             return web.json_response(body)
         self.faults[kind] += 1
         return await self.fail(kind, request, json.dumps(body))
-
-    async def hold(self) -> None:
-        """Wait until `together` requests are here, which are then all answered.
-
-        However slow the machine, a client that sends as many at a time comes through. For one
-        that does not, nobody is held any more after `PATIENCE`.
-        """
-        if not self.together:
-            return
-        self.held.append(own := asyncio.Event())
-        if len(self.held) == self.together:
-            self.rounds += 1
-            self.let_go()
-        try:
-            await asyncio.wait_for(own.wait(), PATIENCE)
-        except asyncio.TimeoutError:
-            self.together = 0
-            self.let_go()
-
-    def let_go(self) -> None:
-        for event in self.held:
-            event.set()
-        self.held = []
 
     async def fail(self, kind: str, request: web.Request, whole: str) -> web.StreamResponse:
         if kind == "time-out":
@@ -166,17 +133,12 @@ class Faulty:
     async def stats(self, request: web.Request) -> web.Response:
         return web.json_response({
             "requests": sum(self.attempts.values()), "faults": self.faults, "most": self.most,
-            "rounds": self.rounds,
             "replies": sum(self.whole.values()),
             "twice": sum(n > 1 for prompt, n in self.whole.items() if prompt != GREETING),
         })  # fmt: skip
 
     async def told(self, request: web.Request) -> web.Response:
         return web.json_response(self.sent)
-
-    async def die(self, request: web.Request) -> web.Response:
-        self.dead = True
-        return web.Response()
 
 
 def hang_up(request: web.Request) -> None:
@@ -189,15 +151,11 @@ def said(content: Any) -> dict[str, Any]:
 
 
 async def serve(port_file: Path, options: dict[str, Any]) -> None:
-    faulty = Faulty(
-        options.get("kinds", []), options.get("share", 0.0), options.get("latency", 0.0),
-        options.get("hang", 5.0), options.get("together", 0),
-    )  # fmt: skip
+    faulty = Faulty(**options)
     app = web.Application(client_max_size=2**26)
     app.router.add_post("/v1/chat/completions", faulty.chat)
     app.router.add_get("/stats", faulty.stats)
     app.router.add_get("/sent", faulty.told)
-    app.router.add_post("/die", faulty.die)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

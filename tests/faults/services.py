@@ -38,15 +38,17 @@ class Found(NamedTuple):
 
 
 @contextmanager
-def service(kinds: list[str], share: float) -> Iterator[str]:
+def service(kinds: list[str], share: float, latency: float | None = None) -> Iterator[str]:
     """The server in a process of its own; gives its address."""
-    options = {"kinds": kinds, "share": share, "latency": LATENCY, "hang": 3.0}
+    waits = {"latency": LATENCY if latency is None else latency, "hang": 3.0}
     with tempfile.TemporaryDirectory() as folder:
         port = Path(folder, "port")
         words = [sys.executable, str(Path(__file__).with_name("server.py")), str(port)]
-        process = subprocess.Popen([*words, json.dumps(options)])
+        options = json.dumps({"kinds": kinds, "share": share, **waits})
+        process = subprocess.Popen([*words, options])
         try:
             while not port.exists():
+                assert process.poll() is None, "the server did not start"
                 time.sleep(0.02)
             yield f"http://127.0.0.1:{port.read_text()}"
         finally:
@@ -54,13 +56,18 @@ def service(kinds: list[str], share: float) -> Iterator[str]:
             process.wait()
 
 
+def chat(url: str) -> str:
+    """Where the server takes chats."""
+    return f"{url}/v1/chat/completions"
+
+
+def told(url: str, what: str = "stats") -> Any:
+    """What the server did so far."""
+    return json.load(urllib.request.urlopen(f"{url}/{what}"))
+
+
 def setting(url: str) -> dict[str, Any]:
-    args = {
-        "model": "m",
-        "base_url": f"{url}/v1/chat/completions",
-        "num_concurrent": CONCURRENT,
-        "timeout": 2,
-    }
+    args = {"model": "m", "base_url": chat(url), "num_concurrent": CONCURRENT, "timeout": 2}
     return {"model": "local-chat-completions", "model_args": args}
 
 
@@ -138,7 +145,7 @@ def _bare(url: str) -> float:
     async def one(session: Any, i: int) -> None:
         messages = [{"role": "user", "content": f"bare {i}"}]
         body = {"model": "m", "messages": messages}
-        async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+        async with session.post(chat(url), json=body) as response:
             await response.json()
 
     async def all_calls() -> None:
@@ -160,7 +167,7 @@ def _line(
         began = time.monotonic()
         outcome = ask(url)
         took = time.monotonic() - began
-        stats = json.load(urllib.request.urlopen(f"{url}/stats"))
+        stats = told(url)
     faults = sum(stats["faults"].values())
     name = "no fault" if not kinds else f"{share:.0%} " + (kinds[0] if len(kinds) == 1 else "mixed")
     paid = stats["replies"] - CALLS * (1 if kinds else 2) + outcome.unscored

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import pytest
@@ -38,16 +39,11 @@ def test_temperature_is_real():
     assert min(hot["Yes"], hot["No"]) > 20
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"sed": 2}, "sed: unknown key. Did you mean 'seed'"),
-        ({"seed": "x"}, "seed: must be an int"),
-    ],
-)
-def test_arguments_that_are_wrong_are_named(given, said):
-    with pytest.raises(SettingError, match=f"xling_baseline: {said}"):
-        BaselineLM(**given)
+def test_arguments_that_are_wrong_are_named():
+    with pytest.raises(SettingError, match="xling_baseline: sed: unknown key. Did you mean 'seed'"):
+        BaselineLM(sed=2)
+    with pytest.raises(SettingError, match="xling_baseline: seed: must be an int"):
+        BaselineLM(seed="x")
 
 
 def test_same_seed_same_replies_whatever_the_order():
@@ -84,8 +80,6 @@ def test_until_and_length_are_obeyed():
 
 
 def test_loglikelihoods_of_yes_and_no_are_complementary():
-    import math
-
     context = verdict_prompt("fever in children", "Fever in children.")
     requests = [
         Instance("loglikelihood", {}, (context, word), 0, ("t", 0, 1))
@@ -96,9 +90,12 @@ def test_loglikelihoods_of_yes_and_no_are_complementary():
     assert greedy and yes > no and other < 0
 
 
-def test_coverage():
-    assert coverage("abcd", "xx abcde") == 1.0
-    assert coverage("abcd", "bcda") == 0.0
-    assert coverage("12 34", "12 34") == 0.0
-    assert coverage("", "x") == 0.0
-    assert coverage("发烧", "孩子发烧了") == 1.0
+@pytest.mark.parametrize(
+    ("text", "within", "share"),
+    [
+        ("abcd", "xx abcde", 1), ("abcd", "bcda", 0), ("12 34", "12 34", 0), ("", "x", 0),
+        ("发烧", "孩子发烧了", 1),
+    ],
+)  # fmt: skip
+def test_coverage(text, within, share):
+    assert coverage(text, within) == share

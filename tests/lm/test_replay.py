@@ -18,7 +18,7 @@ from lm_eval.tasks import TaskManager
 from xling_tasks.criteria import OPTIONS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.discovery import task_folder
-from xling_tasks.errors import DataError, SettingError, XlingError
+from xling_tasks.errors import DataError, SettingError
 from xling_tasks.lm.replay import ReplayLM
 from xling_tasks.logs.results import read_results
 from xling_tasks.replies.file import remove
@@ -146,14 +146,21 @@ def test_every_family_gives_the_same_numbers(logged, replay, serve, tmp_path, ow
     assert len(saved_places(own_cache / "replies.sqlite")) == len(EVERYTHING)
 
 
-def test_greedy_repeats_and_standard_errors(logged, replay, tmp_path):
-    metadata = {**QUICK, "greedy_repeats": "k"}
-    options = {"metadata": metadata, "limit": 3, "bootstrap_iters": 10}
-    first = logged(tmp_path, [T + "hi", V + "zh"], **options)
-    assert [len(replies) for replies in first["samples"][T + "hi"][0]["resps"]] == [3, 3]
+def test_greedy_repeats_standard_errors_and_fewer_of_all(logged, replay, tmp_path):
+    tasks, settings = [V + "en", T + "en"], {**QUICK, "greedy_repeats": "k"}
+    first = logged(tmp_path, tasks, metadata=settings, limit=4, bootstrap_iters=10)
+    assert [len(replies) for replies in first["samples"][T + "en"][0]["resps"]] == [3, 3]
     # A log with several greedy answers says that these were asked for.
-    options["metadata"] = QUICK
-    same(first, replay(tmp_path, [T + "hi", V + "zh"], **options), but=())
+    again = replay(tmp_path, tasks, metadata=QUICK, limit=4, bootstrap_iters=10)
+    same(first, again, but=())
+    # Fewer documents, temperatures and answers.
+    fewer = {**QUICK, "k": 2, "temperatures": [1.0]}
+    replayed = replay(tmp_path, tasks, metadata=fewer, limit=2)
+    assert "acc_t1.0,none" in replayed["results"][V + "en"]
+    assert "acc_t0.0,none" not in replayed["results"][V + "en"]
+    for task, keep in ((V, 10), (T, 2)):
+        for one, two in zip(first["samples"][task + "en"], replayed["samples"][task + "en"]):
+            assert [answers[:keep] for answers in one["resps"][1::2]] == two["resps"]
 
 
 def varied(served):
@@ -163,17 +170,14 @@ def varied(served):
     return served
 
 
-@pytest.mark.parametrize("template", [True, False])
-def test_a_chat_service_with_its_own_seeds(
-    logged, replay, refused, serve, tmp_path, own_cache, template
-):
+def test_a_chat_service_with_its_own_seeds(logged, replay, refused, serve, tmp_path, own_cache):
     served = varied(serve(opinion))
     tasks, settings = [T + "en", V + "es", C + "hi"], {**QUICK, "sampling_seed": 7}
     first = logged(tmp_path, tasks, metadata=settings, limit=2, **chat(served))
     assert len(first["samples"][T + "en"][0]["resps"]) == 6
     asked = len(served.requests)
-    options = {"limit": 2, "apply_chat_template": template}
-    for path in (tmp_path, own_cache):
+    for path, template in itertools.product((tmp_path, own_cache), (True, False)):
+        options = {"limit": 2, "apply_chat_template": template}
         same(first, replay(path, tasks, metadata=settings, **options))
         # Whatever the seeds, logged answers come in their order; there may be fewer, and not more.
         same(first, replay(path, tasks, metadata={**QUICK, "sampling_seed": 9}, **options))
@@ -183,14 +187,13 @@ def test_a_chat_service_with_its_own_seeds(
     assert len(served.requests) == asked
 
 
-@pytest.mark.parametrize("template", [True, False])
-def test_a_chat_template_in_text(logged, replay, tiny_hf, tmp_path, own_cache, template):
+def test_a_chat_template_in_text(logged, replay, tiny_hf, tmp_path, own_cache):
     tasks = [V + "hi", LL + "en", M.format("mcqa_ll", "zh")]
     options = {"gen_kwargs": "max_gen_toks=4", "limit": 1}
     args = {"pretrained": tiny_hf, "dtype": "float32"}
     hf = {"model": "hf", "model_args": args, "device": "cpu", "batch_size": 8}
     first = logged(tmp_path, tasks, apply_chat_template=True, **hf, **options)
-    for path in (tmp_path, own_cache):
+    for path, template in itertools.product((tmp_path, own_cache), (True, False)):
         same(first, replay(path, tasks, apply_chat_template=template, **options))
 
 
@@ -215,25 +218,21 @@ def test_examples_as_turns_need_the_template_again(logged, replay, refused, tmp_
     same(first, replay(one, task, **options))
 
 
-def test_answers_logged_without_scores_are_scored_later(logged, replay, run, serve, tmp_path):
-    served = serve(opinion)
-    options = {"metadata": {**QUICK, "judge": served.spec()}, "limit": 3}
+def test_answers_logged_without_scores_are_scored_later_by_one_judge_and_another(
+    logged, replay, serve, tmp_path
+):
+    one, two = serve(opinion), serve(lambda p: opinion(p + "."))
     tasks = [C + "en", T + "zh", LL + "hi"]
+    options = {"metadata": {**QUICK, "judge": one.spec()}, "limit": 3}
     first = logged(tmp_path, tasks, predict_only=True, **options)
-    assert served.requests == []
+    assert one.requests == []
     scored = replay(tmp_path, tasks, **options)
-    assert len(served.prompts) == 3
     replies = [sample["resps"] for sample in first["samples"][T + "zh"]]
     assert replies == [sample["resps"] for sample in scored["samples"][T + "zh"]]
     assert "contradictory,none" in scored["results"][C + "en"]
-
-
-def test_another_judge_scores_the_same_answers(logged, replay, serve, tmp_path):
-    one, two = serve(opinion), serve(lambda p: opinion(p + "."))
-    logged(tmp_path, C + "en", metadata={"judge": one.spec()}, limit=3)
-    replayed = replay(tmp_path, C + "en", metadata={"judge": two.spec()}, limit=3)
+    other = replay(tmp_path, C + "en", metadata={"judge": two.spec()}, limit=3)
     assert len(one.prompts) == 3 and one.prompts == two.prompts
-    replies = [sample["n_judged"]["reply"] for sample in replayed["samples"][C + "en"]]
+    replies = [sample["n_judged"]["reply"] for sample in other["samples"][C + "en"]]
     assert replies == [opinion(p + ".") for p in two.prompts] != [opinion(p) for p in two.prompts]
 
 
@@ -255,27 +254,10 @@ def test_a_run_that_crashed_while_scoring_goes_on(logged, replay, monkeypatch, o
             logged(tmp_path, tasks, model=lm, **options)
     # The folder of the cache holds the files.
     replayed = replay(own_cache, tasks, **options)
-    replies = [
-        reply
-        for task in (V, C, T)
-        for sample in replayed["samples"][task + "en"]
-        for answers in sample["resps"]
-        for reply in answers
-    ]
+    samples = [sample for task in (V, C, T) for sample in replayed["samples"][task + "en"]]
+    replies = [reply for sample in samples for answers in sample["resps"] for reply in answers]
     assert sorted(replies) == sorted(reply or "" for reply in said)
     assert replayed["configs"][V + "en"]["metadata"]["xling"]["replay"]["model"] == "Whim"
-
-
-def test_fewer_documents_temperatures_and_answers(logged, replay, tmp_path):
-    first = logged(tmp_path, [V + "en", T + "en"], metadata=QUICK, limit=4)
-    fewer = {**QUICK, "k": 2, "temperatures": [1.0]}
-    replayed = replay(tmp_path, [V + "en", T + "en"], metadata=fewer, limit=2)
-    assert "acc_t1.0,none" in replayed["results"][V + "en"]
-    assert "acc_t0.0,none" not in replayed["results"][V + "en"]
-    for task, keep in ((V, 10), (T, 2)):
-        for one, two in zip(first["samples"][task + "en"], replayed["samples"][task + "en"]):
-            sampled = one["resps"][1::2]
-            assert [answers[:keep] for answers in sampled] == two["resps"]
 
 
 def test_several_filters_have_a_line_each(logged, replay, tmp_path):
@@ -465,7 +447,7 @@ def test_the_replayed_model_can_be_nothing_else_and_the_harness_keeps_none_of_it
     refused("leave out --use_cache", ready[0], V + "en", error=SettingError, **cached)
 
 
-def test_wrong_arguments_and_folders(ready, tmp_path):
+def test_wrong_arguments_folders_and_files(refused, own_cache, tmp_path, caplog):
     with pytest.raises(SettingError, match="--model_args path=OUT"):
         ReplayLM()
     with pytest.raises(SettingError, match="paht: unknown key. Did you mean 'path'"):
@@ -475,6 +457,11 @@ def test_wrong_arguments_and_folders(ready, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="no logged answers there"):
         ReplayLM(str(tmp_path / "empty"))
+    # Files of answers of another version are left out.
+    old = own_cache / f"{V}zh_2026-01-01T00-00-00_1_1_rank0.jsonl"
+    old.write_text('{"doc_id": 0, "question_id": "0", "temperature": 0.0, "answers": ["Yes"]}\n')
+    refused("no logged answers there", own_cache, V + "zh", limit=2)
+    assert "1 files of answers by another version are left out" in caplog.text
 
 
 def test_broken_logs(ready, refused):
@@ -492,13 +479,6 @@ def test_broken_logs(ready, refused):
     samples.write_text(whole, encoding="utf-8")
     out_of(ready[0], "results_*.json").unlink()
     refused(r"results_.*\.json is not beside it", ready[0], V + "en", limit=2)
-
-
-def test_files_of_answers_of_another_version_are_left_out(ready, refused, caplog):
-    old = ready[1] / f"{V}zh_2026-01-01T00-00-00_1_1_rank0.jsonl"
-    old.write_text('{"doc_id": 0, "question_id": "0", "temperature": 0.0, "answers": ["Yes"]}\n')
-    refused(f"no answers of {V}zh", ready[1], V + "zh", error=XlingError, limit=2)
-    assert "1 files of answers by another version are left out" in caplog.text
 
 
 # The command

@@ -6,6 +6,7 @@ import itertools
 import json
 
 import pytest
+from lm_eval.api import registry
 from lm_eval.api.model import LM
 from stored import journals_in
 
@@ -60,10 +61,9 @@ def test_hf_draws_other_numbers_after_a_kill(
     torch.set_num_threads(1)
 
     def start():
-        return run(
-            T, model="hf", model_args={"pretrained": tiny_hf, "device": "cpu"}, metadata=dict(QUICK),
-            limit=1, gen_kwargs="max_gen_toks=8", batch_size=1,
-        )  # fmt: skip
+        args = {"pretrained": tiny_hf, "device": "cpu"}
+        options = {"limit": 1, "gen_kwargs": "max_gen_toks=8", "batch_size": 1}
+        return run(T, model="hf", model_args=args, metadata=dict(QUICK), **options)
 
     try:
         killed_after(3, start)
@@ -74,10 +74,7 @@ def test_hf_draws_other_numbers_after_a_kill(
     finally:
         torch.set_num_threads(threads)
     assert several[:3] == first and len(set(first)) == 3
-    if careful:
-        assert len(set(several)) == 6
-    else:
-        assert several[3:] == first
+    assert len(set(several)) == 6 if careful else several[3:] == first
 
 
 class VLLM(LM):
@@ -111,8 +108,6 @@ class VLLM(LM):
 
 @pytest.mark.parametrize("task", [T, LL])
 def test_engines_are_asked_in_slices(run, own_cache, task):
-    from lm_eval.api import registry
-
     if "engine" not in registry.model_registry:
         registry.model_registry.register("engine", target=VLLM)
 
@@ -130,51 +125,43 @@ def test_engines_are_asked_in_slices(run, own_cache, task):
     assert len(answers(own_cache)) == 8
     again = start()
     assert sum(VLLM.calls) == wanted - 8
-    for results in (whole, again):
-        assert results["results"][task]
-    shown = [
-        json.dumps([x["results"], x["samples"]], sort_keys=True, default=str)
-        for x in (whole, again)
-    ]
-    assert shown[0] == shown[1]
+    shown = [[x["results"], x["samples"]] for x in (whole, again)]
+    assert json.dumps(shown[0], default=str) == json.dumps(shown[1], default=str)
 
 
-def test_automatic_batches_grow_to_a_minute(monkeypatch):
+@pytest.fixture
+def sliced(monkeypatch):
+    """`sliced(n, seconds)`: the slices of n requests that take `seconds(slice)`."""
+    clock = [0.0]
+    monkeypatch.setattr(journaled_model.time, "monotonic", lambda: clock[0])
+
+    def sizes(number, seconds, **attributes):
+        for name, value in attributes.items():
+            monkeypatch.setattr(VLLM, name, value, raising=False)
+        requests = [type("R", (), {"args": ("x" * (i % 7), {})})() for i in range(number)]
+        around, found = journaled_model.Journaled(VLLM(), error_texts=True), []
+        try:
+            for chunk in around._chunks(requests, list(range(number))):
+                found.append(len(chunk))
+                clock[0] += seconds(len(chunk))
+        finally:
+            around.close()
+        assert sum(found) == number
+        return found
+
+    return sizes
+
+
+def test_automatic_batches_grow_to_a_minute(sliced):
     """Slices of an engine that chooses its batches: by time, and never all at once."""
-    clock = [0.0]
-    monkeypatch.setattr(journaled_model.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(VLLM, "batch_size", "auto")
-    around = journaled_model.Journaled(VLLM(), error_texts=True)
-    try:
-        requests = [type("R", (), {"args": ("x" * (i % 7), {})})() for i in range(5000)]
-        sizes = []
-        for chunk in around._chunks(requests, list(range(5000))):
-            sizes.append(len(chunk))
-            clock[0] += len(chunk) * 0.05
-        assert sum(sizes) == 5000
-        assert sizes[:3] == [256, 512, 1024] and max(sizes) <= 1200
-    finally:
-        around.close()
+    sizes = sliced(5000, lambda n: n * 0.05, batch_size="auto")
+    assert sizes[:3] == [256, 512, 1024] and max(sizes) <= 1200
 
 
-@pytest.mark.parametrize("batch", ["auto", 16])
-def test_data_parallel_engines_are_asked_seldom(monkeypatch, caplog, batch):
+def test_data_parallel_engines_are_asked_seldom(sliced, caplog):
     """The harness loads their model for every call: 40 s here, and 5 ms a request."""
-    clock = [0.0]
-    monkeypatch.setattr(journaled_model.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(VLLM, "batch_size", batch)
-    monkeypatch.setattr(VLLM, "data_parallel_size", 4, raising=False)
-    around = journaled_model.Journaled(VLLM(), error_texts=True)
-    try:
-        requests = [type("R", (), {"args": ("x", {})})() for _ in range(20_000)]
-        sizes = []
-        for chunk in around._chunks(requests, list(range(20_000))):
-            sizes.append(len(chunk))
-            clock[0] += 40 + len(chunk) * 0.005
-        assert sum(sizes) == 20_000
-        if batch == "auto":
-            assert sizes == [4096, 8192, 7712]
-        else:  # the harness itself cuts its calls into such batches
-            assert set(sizes) == {16} and "--batch_size auto" in caplog.text
-    finally:
-        around.close()
+    whole = {"seconds": lambda n: 40 + n * 0.005, "data_parallel_size": 4}
+    assert sliced(20_000, batch_size="auto", **whole) == [4096, 8192, 7712]
+    # The harness itself cuts its calls into such batches.
+    assert set(sliced(20_000, batch_size=16, **whole)) == {16}
+    assert "--batch_size auto" in caplog.text

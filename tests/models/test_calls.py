@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import contextlib
 import time
-import urllib.request
-from pathlib import Path
 
 import pytest
+from faults import services
 from faults.asked import generate
-from faults.server import answer
+from faults.server import WORDS, answer
 from lm_eval.api.registry import get_model
 
 from xling_tasks.models import http
@@ -19,98 +16,51 @@ from xling_tasks.models.calls import stream
 from xling_tasks.models.failures import read_body
 from xling_tasks.models.health import Health, Limits, ServiceDown
 from xling_tasks.models.rounds import Call
-from xling_tasks.unanswered import failed, refused
-
-SERVER = Path(__file__).parents[1] / "faults" / "server.py"
-
-
-class Faulty:
-    """The server of `tests.faults` in a process of its own."""
-
-    def __init__(self, folder: Path, **options):
-        port = folder / f"port-{time.time_ns()}"
-        self.process = subprocess.Popen([sys.executable, SERVER, port, json.dumps(options)])
-        while not port.exists():
-            assert self.process.poll() is None, "the server did not start"
-            time.sleep(0.02)
-        self.url = f"http://127.0.0.1:{port.read_text()}"
-
-    def model(self, **args):
-        args = {"model": "m", "base_url": f"{self.url}/v1/chat/completions", **args}
-        return get_model("local-chat-completions")(**args)
-
-    def stats(self):
-        return json.load(urllib.request.urlopen(f"{self.url}/stats"))
+from xling_tasks.unanswered import failed
 
 
 @pytest.fixture
-def faulty(tmp_path):
-    started = []
-
-    def start(**options):
-        started.append(Faulty(tmp_path, **options))
-        return started[-1]
-
-    yield start
-    for item in started:
-        item.process.kill()
-        item.process.wait()
+def faulty():
+    """`faulty(kinds, share)`: the address of a server that fails so."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *given: stack.enter_context(services.service(*given, latency=0.0))
 
 
-def requests_of(lm, texts, **kwargs):
+def model_of(url, **args):
+    return get_model("local-chat-completions")(model="m", base_url=url, **args)
+
+
+def requests_of(lm, texts):
     return [
         (
             lm.apply_chat_template([{"role": "user", "content": text}]),
-            {"temperature": 1.0, "seed": seed, "until": ["x"], "max_gen_toks": 5, **kwargs},
+            {"temperature": 1.0, "seed": seed, "until": ["x"], "max_gen_toks": 5},
         )
         for seed, text in enumerate(texts)
     ]
 
 
-def test_a_seed_for_every_answer_leaves_the_concurrency_full(faulty):
-    server = faulty(together=32)  # which answers none before 32 are there
-    lm = server.model(num_concurrent=32)
-    told = []
-    answers = generate(lm, requests_of(lm, map(str, range(192))), lambda i, a: told.append((i, a)))
-    assert sorted(told) == list(enumerate(answers)) and len(set(answers)) == 192
-    stats = server.stats()
-    assert (stats["most"], stats["rounds"]) == (32, 192 / 32)
-
-
 def test_one_request_at_a_time_stays_one_at_a_time(faulty):
-    server = faulty(kinds=["500"], share=0.3)
-    lm = server.model()
+    url = faulty(["500"], 0.3)
+    lm = model_of(services.chat(url))
     answers = generate(lm, requests_of(lm, map(str, range(12))))
-    assert not any(map(failed, answers)) and server.stats()["most"] == 1
-
-
-ALL = [
-    "429",
-    "500",
-    "cut",
-    "half body",
-    "bad JSON",
-    "no choices",
-    "error text",
-    "empty body",
-    "null content",
-]
+    assert not any(map(failed, answers)) and services.told(url)["most"] == 1
 
 
 def test_mixed_faults_lose_nothing_and_pay_nothing_twice(faulty, short_waits):
-    server = faulty(kinds=ALL, share=0.2)
-    lm = server.model(num_concurrent=32)
+    url = faulty([kind for kind in services.KINDS if kind not in ("time-out", *WORDS)], 0.2)
+    lm = model_of(services.chat(url), num_concurrent=32)
     texts = [f"question {i}" for i in range(150)]
     answers = generate(lm, requests_of(lm, texts))
     assert answers == [answer(text) for text in texts]
-    stats = server.stats()
+    stats = services.told(url)
     assert stats["twice"] == 0 and stats["replies"] == 150
     assert stats["requests"] == 150 + sum(stats["faults"].values()) and len(stats["faults"]) > 6
 
 
 def test_a_prompt_that_always_fails_fails_alone(serve):
     served = serve(lambda prompt: None if prompt == "3" else prompt)
-    lm = model_of(served)
+    lm = model_of(served.url)
     limits = Limits(attempts=2)
     answers = generate(lm, requests_of(lm, map(str, range(8))), limits=limits)
     assert [str(i) if i != 3 else "" for i in range(8)] == list(map(str, answers))
@@ -119,14 +69,10 @@ def test_a_prompt_that_always_fails_fails_alone(serve):
     assert served.prompts.count("3") == 4 and len(served.prompts) == 11
 
 
-def model_of(served, **args):
-    return get_model("local-chat-completions")(model="m", base_url=served.url, **args)
-
-
 def test_a_service_that_is_gone_ends_the_run(serve):
     served = serve(lambda prompt: "x")
     served.fail_with = 503
-    lm = model_of(served, num_concurrent=4)
+    lm = model_of(served.url, num_concurrent=4)
     limits = Limits(attempts=1, strict=True)
     with pytest.raises(ServiceDown, match=r"\d\d calls in a row failed; status 503: \d+"):
         generate(lm, requests_of(lm, map(str, range(500))), limits=limits)
@@ -136,7 +82,7 @@ def test_a_service_that_is_gone_ends_the_run(serve):
 def test_nothing_more_is_asked_than_can_be_kept_soon(serve):
     """What has come is kept, and looked into, before more is paid for."""
     served = serve(lambda prompt: prompt)
-    lm = model_of(served, num_concurrent=2)
+    lm = model_of(served.url, num_concurrent=2)
     calls = [Call(context, {}) for context, _ in requests_of(lm, map(str, range(300)))]
     limits = Limits()
     arrived = stream(lm, calls, limits, Health("the model", limits, 2))
@@ -148,7 +94,7 @@ def test_nothing_more_is_asked_than_can_be_kept_soon(serve):
 
 def test_a_hanging_service_ends_the_run(serve):
     served = serve(lambda prompt: time.sleep(1) or "x")
-    lm = model_of(served, num_concurrent=2)
+    lm = model_of(served.url, num_concurrent=2)
     limits = Limits(attempts=9, timeout=0.2, down=1.0)
     with pytest.raises(ServiceDown, match=r"no reply for \d+ s"):
         generate(lm, requests_of(lm, "abcdef"), limits=limits)
@@ -172,11 +118,11 @@ def test_retry_after(headers, seconds):
 
 
 def test_retry_after_is_honoured(faulty):
-    server = faulty(kinds=["429"], share=0.5)  # which say: in a second
-    lm = server.model(num_concurrent=8)
+    url = faulty(["429"], 0.5)  # which say: in a second
+    lm = model_of(services.chat(url), num_concurrent=8)
     began = time.monotonic()
     answers = generate(lm, requests_of(lm, map(str, range(7, 11))))  # none is drawn twice
-    assert not any(map(failed, answers)) and server.stats()["faults"]["429"] > 0
+    assert not any(map(failed, answers)) and services.told(url)["faults"]["429"] > 0
     assert time.monotonic() - began >= 1.0
 
 
@@ -193,34 +139,3 @@ def test_retry_after_is_honoured(faulty):
 )
 def test_of_a_reply_in_parts_the_words_count(parts, said):
     assert read_body({"choices": [{"message": {"content": parts}}]}).text == said
-
-
-def test_a_failure_is_told_from_an_empty_answer_and_a_refusal(serve, monkeypatch):
-    bodies = {
-        "said": {"message": {"content": "Yes."}, "finish_reason": "stop"},
-        "empty": {"message": {"content": ""}, "finish_reason": "stop"},
-        "thought": {
-            "message": {"content": None, "reasoning_content": "hm"},
-            "finish_reason": "length",
-        },
-        "filtered": {"message": {"content": None}, "finish_reason": "content_filter"},
-        "refused": {"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"},
-        "null": {"message": {"content": None}, "finish_reason": "stop"},
-        "page": {"message": {"content": "<html><h1>502 Bad Gateway</h1></html>"}},
-    }
-    served = serve(lambda prompt: "x")
-    lm = model_of(served)
-
-    async def post(lm, session, messages, gen_kwargs):
-        prompt = json.loads(messages[0].prompt)[0]["content"]
-        return {"choices": [{"index": 0, **bodies[prompt]}]}
-
-    monkeypatch.setattr(http, "post", post)
-    limits = Limits(attempts=1)
-    answers = dict(zip(bodies, generate(lm, requests_of(lm, bodies), limits=limits)))
-    assert answers["said"] == "Yes." and set(map(str, list(answers.values())[1:])) == {""}
-    assert [name for name, answer in answers.items() if failed(answer)] == ["null", "page"]
-    assert [name for name, answer in answers.items() if refused(answer)] == ["filtered", "refused"]
-    off = Limits(attempts=1, error_texts=False)
-    kept = generate(lm, requests_of(lm, ["page"]), limits=off)
-    assert kept == ["<html><h1>502 Bad Gateway</h1></html>"]

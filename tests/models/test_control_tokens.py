@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from conftest import cases
 
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.models.backend import Backend
@@ -122,37 +123,24 @@ def tokenizer(request):
 
 def spellings(name):
     """A name in forms that some tokenizer takes for it, whole and nested."""
-    yield name
-    yield name.upper()
-    yield name.lower()
-    yield name.replace("▁", " ")
-    yield "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in name)
-    yield "\u200b".join(name)
-    yield "\u00ad".join(name)
-    yield "\x01".join(name)
-    yield "".join(c + "\u0301" if c.isalpha() else c for c in name)
-    yield name[0] + name + name[1:]
-    yield name[: len(name) // 2] + name + name[len(name) // 2 :]
-    yield name * 3
-    yield f"a{name}b"
-    yield f"\n{name}\n"
-
-
-def encoded(tokenizer, content):
-    """The ids of a user's turn, as an `hf` backend makes them: template first, then tokens."""
-    text = tokenizer.apply_chat_template([{"role": "user", "content": content}], tokenize=False)
-    return tokenizer(text, add_special_tokens=False)["input_ids"]
-
-
-def control_ids(tokenizer):
-    return {tokenizer.convert_tokens_to_ids(name) for name in names_of(tokenizer)} - {
-        tokenizer.unk_token_id  # also what stands for letters that the vocabulary lacks
-    }
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in name)
+    accents = "".join(c + "\u0301" if c.isalpha() else c for c in name)
+    half = len(name) // 2
+    return [
+        name, name.upper(), name.lower(), name.replace("▁", " "), wide, accents,
+        "\u200b".join(name), "\u00ad".join(name), "\x01".join(name),
+        name[0] + name + name[1:], name[:half] + name + name[half:],
+        name * 3, f"a{name}b", f"\n{name}\n",
+    ]  # fmt: skip
 
 
 def controls(tokenizer, content):
-    ids = control_ids(tokenizer)
-    return [each for each in encoded(tokenizer, content) if each in ids]
+    """The control tokens of a user's turn as an `hf` backend makes it: template first, then tokens."""
+    text = tokenizer.apply_chat_template([{"role": "user", "content": content}], tokenize=False)
+    # The unknown one also stands for letters that the vocabulary lacks.
+    known = {*tokenizer.convert_tokens_to_ids(names_of(tokenizer))} - {tokenizer.unk_token_id}
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    return [each for each in ids if each in known]
 
 
 def test_no_control_token_of_the_data_is_one(tokenizer):
@@ -187,27 +175,7 @@ def test_ordinary_texts_stay_as_they_are(tokenizer):
         assert inert(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "broken"),
-    [
-        ("<|im_start|>system", "< |im_start|>system"),
-        ("<|im_end|>", "< |im_end|>"),
-        ("<|start_header_id|>x<|eot_id|>", "< |start_header_id|>x< |eot_id|>"),
-        ("[INST] a [/INST]", "[ INST] a [ /INST]"),
-        ("<<SYS>>a<</SYS>>", "< <SYS>>a< </SYS>>"),
-        ("</s><s>", "< /s>< s>"),
-        ("<start_of_turn>model<end_of_turn>", "< start_of_turn>model< end_of_turn>"),
-        ("<｜User｜><｜end▁of▁sentence｜>", "< ｜User｜>< ｜end▁of▁sentence｜>"),
-        ("<|START_OF_TURN_TOKEN|>", "< |START_OF_TURN_TOKEN|>"),
-        ("<|assistant|><|user|><|end|>", "< |assistant|>< |user|>< |end|>"),
-        ("<think>no</think>", "< think>no< /think>"),
-        ("<tool_call>", "< tool_call>"),
-        ("<BOS_TOKEN>", "< BOS_TOKEN>"),
-        ("<0x0A>", "< 0x0A>"),
-        ("<extra_id_5><unused12>", "< extra_id_5>< unused12>"),
-        ("[gMASK]<sop>", "[ gMASK]< sop>"),
-    ],
-)
+@pytest.mark.parametrize(("text", "broken"), cases("control_tokens"))
 def test_common_formats(text, broken):
     assert common(text) == broken and common(broken) == broken
 

@@ -79,30 +79,21 @@ def verdict(prompt):
 
 def test_results_say_which_key_and_cached_verdicts_keep_working(run, serve, tmp_path, own_cache):
     served = serve(verdict)
+    task, path = "xlinghealth_correctness_demo_en", tmp_path / "my.key"
+    path.write_text(LONG)
 
     def judged(**more):
-        metadata = {"judge": served.spec(), **more}
-        results = run("xlinghealth_correctness_demo_en", metadata=metadata, limit=2)
-        values = results["results"]["xlinghealth_correctness_demo_en"]
-        assert values["contradictory,none"] == 1.0
-        config = results["configs"]["xlinghealth_correctness_demo_en"]
-        return config["metadata"]["xling"]["fence_codes"], json.dumps(results, default=str)
+        results = run(task, metadata={"judge": served.spec(), **more}, limit=2)
+        assert results["results"][task]["contradictory,none"] == 1.0
+        key = (own_cache / NAME).read_text().strip()
+        assert not re.search(f"{key}|{LONG}", json.dumps(results, default=str))
+        kind = results["configs"][task]["metadata"]["xling"]["fence_codes"]
+        return kind, len(served.prompts)
 
-    kind, text = judged()
-    key = (own_cache / NAME).read_text().strip()
-    assert kind == "cache" and key not in text
-    assert len(served.prompts) == 2
-    assert judged()[0] == "cache" and len(served.prompts) == 2
-    path = tmp_path / "my.key"
-    path.write_text(LONG)
-    kind, text = judged(fence_key=str(path))
-    assert kind == "setting" and LONG not in text and len(served.prompts) == 4
-    assert judged(xling_cache=False)[0] == "run" and len(served.prompts) == 6
-
-
-def test_a_key_that_cannot_be_read_is_an_error_before_anything_is_asked(run, serve):
-    served = serve(verdict)
-    metadata = {"judge": served.spec(), "fence_key": "/nowhere/at/all"}
+    assert judged() == judged() == ("cache", 2)
+    assert judged(fence_key=str(path)) == ("setting", 4)
+    assert judged(xling_cache=False) == ("run", 6)
+    # A key that cannot be read is an error before anything is asked.
     with pytest.raises(SettingError, match="fence_key=/nowhere/at/all: there is no such file"):
-        run("xlinghealth_correctness_demo_en", metadata=metadata, limit=1)
-    assert served.prompts == []
+        judged(fence_key="/nowhere/at/all")
+    assert len(served.prompts) == 6

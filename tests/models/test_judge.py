@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from conftest import cases
 from fixed import Fixed
-from scripted import Judge, between
+from scripted import ECHOES, Judge, between
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt, Prompts
@@ -60,33 +60,23 @@ def answer_shown(prompt):
 
 
 # Judges that obey or repeat: what each makes of a prompt.
-ECHOES = {
-    "the whole prompt": lambda prompt: prompt,
-    "the prompt in upper case": str.upper,
-    "the answer": answer_shown,
-    "the last line of the answer": lambda prompt: answer_shown(prompt).splitlines()[-1],
+OWN_ECHOES = {
+    **{name: lambda prompt, echo=echo: echo(prompt, "ANSWER 2") for name, echo in ECHOES.items()},
     "the answer behind the prompt": lambda prompt: f"{prompt}\n{answer_shown(prompt)}\n---",
     "each line without its marks": lambda prompt: "\n".join(
         re.sub(r"[\W_]+", " ", line).strip() for line in answer_shown(prompt).splitlines()
     ),
     "invisible marks left out": lambda prompt: re.sub("[\u200b-\u200f]", "", answer_shown(prompt)),
-    "up to the end of the answer": lambda prompt: prompt[: prompt.rindex("[END ANSWER 2")],
     "what follows a fence that the answer fakes": lambda prompt: re.split(
         r"(?i)</?answer.*?>|```|---|\[END.*?\]|<<<END>>>|===", answer_shown(prompt)
     )[-1],
     "its verdict lines": lambda prompt: "\n".join(
         re.findall(r"(?im)^.*(?:verdict|comprehensive|contradictory).*$", answer_shown(prompt))
     ),
-    "the prompt wrapped to 40 columns": lambda prompt: "\n".join(
-        prompt[i : i + 40] for i in range(0, len(prompt), 40)
-    ),
-    "the lines with the code": lambda prompt: "\n".join(
-        line for line in prompt.splitlines() if re.search(r"\b[b-z]{6}\b", line)
-    ),
 }
 
 
-@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+@pytest.mark.parametrize("echo", OWN_ECHOES.values(), ids=OWN_ECHOES)
 def test_no_text_of_a_case_can_decide_its_verdict(echo, judge_attacks):
     decided = []
     for attack in judge_attacks:

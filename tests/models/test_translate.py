@@ -169,20 +169,21 @@ def test_control_tokens_in_a_sentence_are_text(nllb):
     assert len(set(tokenizer(hostile)["input_ids"]) & special) > 2
 
 
-TEXT = "1. Beba mucha agua cada día. Descanse bien por la noche.\n\n  - No tome aspirina.\r\n"
-
-
-def test_texts_come_back_in_english_and_in_shape(nllb):
-    given = [TEXT, "", " \n\t", "3,5 (***)", "No tome aspirina.", TEXT]
-    english = (
+def test_texts_come_back_in_english_and_in_shape_and_a_second_run_costs_nothing(nllb):
+    text = "1. Beba mucha agua cada día. Descanse bien por la noche.\n\n  - No tome aspirina.\r\n"
+    given = [text, "", " \n\t", "3,5 (***)", "No tome aspirina.", text]
+    whole = (
         "1. Drink plenty of water every day. Rest well at night.\n\n  - Do not take aspirin.\r\n"
     )
-    own = nllb()
-    assert own.translate(given, "es") == [
-        english, "", " \n\t", "3,5 (***)", "Do not take aspirin.", english,
-    ]  # fmt: skip
+    english = [whole, "", " \n\t", "3,5 (***)", "Do not take aspirin.", whole]
+    own, again = nllb(), nllb()
+    assert own.translate(given, "es") == english
     # Three distinct sentences, each once.
     assert sum(len(batch) for _, batch in own.engine.passes) == 3
+    assert again.translate(given, "es") == english
+    assert again.engine.passes == [] and again.engine._model is None
+    without = nllb(cache=False)
+    assert without.translate(given, "es") == english and without.engine.passes
 
 
 def test_the_target_language_is_forced(nllb):
@@ -199,15 +200,6 @@ def test_the_target_language_is_forced(nllb):
     assert names(ids[0].tolist())[:2] == ["</s>", "fra_Latn"]
     config = given["generation_config"]
     assert (config.num_beams, config.do_sample, config.forced_eos_token_id) == (1, False, None)
-
-
-def test_a_second_run_costs_nothing(nllb):
-    first = nllb().translate([TEXT], "es")
-    again = nllb()
-    assert again.translate([TEXT], "es") == first
-    assert again.engine.passes == [] and again.engine._model is None
-    without = nllb(cache=False)
-    assert without.translate([TEXT], "es") == first and without.engine.passes
 
 
 def test_batches_are_sorted_and_their_size_changes_nothing(nllb):

@@ -23,7 +23,6 @@ from xling_tasks.lm import journaled
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.replies.file import remove
 from xling_tasks.replies.journal import Journal, Kept, read_journal
-from xling_tasks.replies.store import ReplyStore
 from xling_tasks.tasks.verifiability import VerifiabilityTask
 
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
@@ -173,26 +172,6 @@ def test_other_tasks_and_other_models_are_not_touched():
     assert model.generate_until is own
 
 
-def test_damage_is_asked_again_and_said(mortal, own_cache, caplog):
-    whole = plain(mortal(V))
-    journaled.end()
-    mortal(V, 9)
-    ((path, _),) = names_in(own_cache)
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        (reply,) = db.execute(
-            "SELECT reply FROM replies WHERE key LIKE 'model/%' AND key NOT LIKE '%about' LIMIT 1"
-        ).fetchone()
-    content = path.read_bytes()
-    place = content.rindex(reply)
-    path.write_bytes(content[: place + 3] + b"\xff" + content[place + 4 :])
-    with caplog.at_level(logging.WARNING):
-        again = mortal(V)
-    assert len(Mortal.asked) == 40 - 8
-    assert "1 replies are damaged" in caplog.text
-    assert plain(again) == whole
-
-
 def test_what_is_written_comes_back_exactly(tmp_path):
     scores = [(-0.1, True), (float("-inf"), False), (-1e-300, True), (-12345.678901234567, False)]
     path = tmp_path / "x.sqlite"
@@ -292,24 +271,6 @@ def test_with_resume_false_a_second_run_asks_for_answers_of_its_own(mortal, kill
         os.kill(other.pid, signal.SIGKILL)
         other.wait()
     assert read_journal(*where).running == []
-
-
-def test_a_full_disk_does_not_end_the_run(mortal, own_cache, monkeypatch, caplog):
-    whole = plain(mortal(V))
-    journaled.end()
-    put, left = ReplyStore.put_many, [6]
-
-    def full(self, replies, **options):
-        left[0] -= 1
-        if left[0] == 0:
-            with self._transaction(begin=False) as db:
-                pages = db.execute("PRAGMA page_count").fetchone()[0]
-                db.execute(f"PRAGMA max_page_count={pages}")
-        put(self, {key: text + " " * 50_000 for key, text in replies.items()}, **options)
-
-    monkeypatch.setattr(ReplyStore, "put_many", full)
-    assert plain(mortal(V)) == whole
-    assert caplog.text.count("database or disk is full") == 1
 
 
 def test_a_read_only_folder_does_not_end_the_run(mortal, own_cache, caplog):

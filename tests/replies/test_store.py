@@ -7,9 +7,8 @@ import random
 import signal
 import socket
 import sqlite3
-import subprocess
-import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -43,17 +42,14 @@ def test_many_keys_and_the_first_one_stays(tmp_path):
 
 
 def test_what_is_written_is_there_after_a_kill(tmp_path):
-    code = (
-        "import os, signal, sys; from pathlib import Path;"
-        "from xling_tasks.replies.store import ReplyStore;"
-        "store = ReplyStore(Path(sys.argv[1]));"
-        "[store.put_many({str(n): f'reply {n}'}) for n in range(50)];"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    path = tmp_path / "x.sqlite"
-    done = subprocess.run([sys.executable, "-c", code, str(path)])
-    assert done.returncode == -signal.SIGKILL
-    assert ReplyStore(path).everything() == {str(n): f"reply {n}" for n in range(50)}
+    store = ReplyStore(tmp_path / "x.sqlite")
+    pid = os.fork()
+    if pid == 0:
+        for n in range(50):
+            store.put_many({str(n): f"reply {n}"})
+        os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    assert ReplyStore(store.path).everything() == {str(n): f"reply {n}" for n in range(50)}
 
 
 def classes(content):
@@ -66,41 +62,40 @@ def classes(content):
     return places
 
 
+def spoil(path, content, bytes_at):
+    """Write a file anew with some bytes changed."""
+    spoilt = bytearray(content)
+    for place, byte in bytes_at.items():
+        spoilt[place] = byte
+    file.remove(path)
+    path.write_bytes(spoilt)
+
+
 def test_no_flipped_bit_alters_a_reply_or_ends_a_run(made, caplog):
     """Every byte class: what comes is right, or missing and asked again."""
     content = made.read_bytes()
-    draw, lost, cases = random.Random(1), [], 0
+    draw, lost = random.Random(1), []
     for place in classes(content):
-        for bit in draw.sample(range(8), 1):
-            spoilt = bytearray(content)
-            spoilt[place] ^= 1 << bit
-            file.remove(made)
-            made.write_bytes(spoilt)
-            store = ReplyStore(made)
+        spoil(made, content, {place: content[place] ^ 1 << draw.randrange(8)})
+        with closing(ReplyStore(made)) as store:
             found = store.get_many(REPLIES)
-            assert found.items() <= REPLIES.items(), (place, bit)
+            assert found.items() <= REPLIES.items(), place
             store.put_many({"new": "reply"})
-            assert store.get_many(["new"]) == {"new": "reply"}, (place, bit)
-            assert store.keeps, (place, bit)
-            store.close()
-            lost.append(len(REPLIES) - len(found))
-            cases += 1
-            for aside in made.parent.glob("*.damaged-*"):
-                aside.unlink()
-    assert cases > 150
+            assert store.get_many(["new"]) == {"new": "reply"} and store.keeps, place
+        lost.append(len(REPLIES) - len(found))
+        for aside in made.parent.glob("*.damaged-*"):
+            aside.unlink()
+    assert len(lost) > 150
     # Header and schema cost nothing; a page costs what is on it, and one that others hang on more.
     assert sum(lost[:25]) == 0
-    assert sum(lost) / cases < 0.5 and max(lost) < 20
+    assert sum(lost) / len(lost) < 0.5 and max(lost) < 20
 
 
 @pytest.mark.parametrize("byte", [0x00, 0xFF])
 def test_one_spoilt_byte_in_header_or_schema_costs_no_reply(made, caplog, byte):
     content = made.read_bytes()
     for place in (*range(0, 100, 3), *range(100, 900, 37)):
-        spoilt = bytearray(content)
-        spoilt[place] = byte
-        file.remove(made)
-        made.write_bytes(spoilt)
+        spoil(made, content, {place: byte})
         began = time.monotonic()
         assert ReplyStore(made).get_many(REPLIES) == REPLIES, place
         assert time.monotonic() - began < 5
@@ -109,11 +104,8 @@ def test_one_spoilt_byte_in_header_or_schema_costs_no_reply(made, caplog, byte):
 
 def test_a_spoilt_reply_is_missing_and_counted(made, caplog):
     content = made.read_bytes()
-    places = [content.index(f"reply {n}: ".encode()) for n in (3, 50, 118)]
-    spoilt = bytearray(content)
-    for place in places:
-        spoilt[place + 2] = 0xFF
-    made.write_bytes(spoilt)
+    starts = [content.index(f"reply {n}: ".encode()) for n in (3, 50, 118)]
+    spoil(made, content, {start + 2: 0xFF for start in starts})
     store = ReplyStore(made)
     found = store.get_many(REPLIES)
     assert len(found) == len(REPLIES) - 3 and store.damaged == 3
