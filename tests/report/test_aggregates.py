@@ -44,7 +44,7 @@ def test_every_metric_of_every_task_is_made_again_by_its_own_aggregate(run, serv
         for kind in (XlingTask, OwnTask):
             patch.setattr(kind, "aggregation", noting(kind.aggregation))
         for names, metadata in (
-            (questions, {"judge": judge, "k": 3, "temperatures": [0.0, 1.0]}),
+            (questions, {"judge": judge, "k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 2}),
             (["xling_information", "xling_empathy"], {"judge": judge, **many}),
             ("xling_own_rubric", {"judge": rubric, "data_dir": str(path)}),
         ):

@@ -37,9 +37,17 @@ def run_of(tmp_path, name, tasks, **args):
     return write_run(tmp_path / name, tasks, config=config)
 
 
-def spanish(tmp_path, **tasks):
-    """The runs of models by name, each of one task: correctness in Spanish."""
-    return [run_of(tmp_path, name, {C + "es": own}) for name, own in tasks.items()]
+def runs_of(tmp_path, **models):
+    """The runs of models by name, of their tasks; a task alone is correctness in Spanish."""
+    return [
+        run_of(tmp_path, name, {C + "es": own} if "rows" in own else own)
+        for name, own in models.items()
+    ]
+
+
+def board_of(tmp_path, **models):
+    """The content of a board of models by name."""
+    return made(tmp_path, *runs_of(tmp_path, **models))
 
 
 def both(*given, **options):
@@ -67,8 +75,7 @@ def test_ranks_again_from_the_samples(tmp_path):
     """Two-sided mid-p of McNemar, halved, Holm over all ordered pairs, then counted."""
     shares = (0.05, 0.08, 0.2, 0.3, 0.5)
     tasks = [correctness(share, 150, seed=m) for m, share in enumerate(shares)]
-    runs = spanish(tmp_path, **{f"m{m}": task for m, task in enumerate(tasks)})
-    content = made(tmp_path, *runs)
+    content = board_of(tmp_path, **{f"m{m}": task for m, task in enumerate(tasks)})
     hits = [[row["contradictory"] for row in task["rows"]] for task in tasks]
     one_sided = {}
     for i, j in combinations(range(5), 2):
@@ -120,21 +127,20 @@ def test_values_and_conclusions_are_those_of_the_report(tmp_path):
 
 def test_models_without_a_common_language_are_compared_by_what_a_language_does_not_change(tmp_path):
     other = {**RECORD, "settings": {"judge": {"model": "k", "model_args": {}}}}
-    (one,) = spanish(tmp_path, a=correctness(0.1))
-    chinese = run_of(tmp_path, "b", {C + "zh": correctness(0.1, record=other)})
+    one, chinese = {C + "es": correctness(0.1)}, {C + "zh": correctness(0.1, record=other)}
     own = {C + code: correctness(0.6, seed=at) for at, code in enumerate(("es", "zh"))}
-    content = made(tmp_path, one, chinese, run_of(tmp_path, "c", own))
+    content = board_of(tmp_path, a=one, b=chinese, c=own)
     (groups,) = [e["groups"] for e in content["endpoints"] if e["key"] == HARM]
     assert [group["models"] for group in groups] == [["a", "c"], ["b"]]
     assert len(groups[1]["differs"]) == 1 and "judge.model" in groups[1]["differs"][0]
     assert cells_of(content, HARM, "es")["c"]["ranked"] == 2
-    alike = run_of(tmp_path, "d", {C + "zh": correctness(0.1)})
-    assert len(made(tmp_path, one, alike)["endpoints"][0]["groups"]) == 1
+    alike = board_of(tmp_path, a=one, d={C + "zh": correctness(0.1)})
+    assert len(alike["endpoints"][0]["groups"]) == 1
 
 
 def test_models_that_share_no_question_are_told(tmp_path):
-    halves = correctness(0.05, ask=range(60)), correctness(0.9, ask=range(60, 120))
-    content = made(tmp_path, *spanish(tmp_path, a=halves[0], b=halves[1]))
+    first, last = correctness(0.05, ask=range(60)), correctness(0.9, ask=range(60, 120))
+    content = board_of(tmp_path, a=first, b=last)
     said = f"a and b have no question of {C}es in common, so nothing tells them apart there"
     assert content["notes"].count(said) == 1
     assert places(cells_of(content, HARM, "es")) == [(1, 2), (1, 2)]
@@ -179,13 +185,8 @@ def test_runs_made_differently_are_not_ranked_together(tmp_path, capsys):
     judge = {"model": "k", "model_args": {"base_url": "http://192.168.7.7:1/v1"}}
     other = {**RECORD, "settings": {"judge": judge}}
     newer = {**RECORD, "data": {"dataset": "LiveQA", "sha256": "def"}}
-    folders = [
-        run_of(tmp_path, name, both(share, record=record))
-        for name, share, record in (
-            ("a", 0.1, RECORD), ("b", 0.5, RECORD), ("c", 0.9, other), ("d", 0.8, newer),
-        )
-    ]  # fmt: skip
-    content = made(tmp_path, *folders)
+    content = board_of(tmp_path, a=both(0.1), b=both(0.5), c=both(0.9, record=other),
+                       d=both(0.8, record=newer))  # fmt: skip
     (endpoint,) = [e for e in content["endpoints"] if e["key"] == HARM]
     groups = {tuple(g["models"]): g["differs"] for g in endpoint["groups"]}
     assert list(groups) == [("a", "b"), ("c",), ("d",)] and groups["a", "b"] == []
@@ -202,14 +203,9 @@ def test_runs_made_differently_are_not_ranked_together(tmp_path, capsys):
 
 
 def test_who_answers_in_english_is_ranked_by_who_is_served(tmp_path):
-    models = {
-        "a": both(0.1),
-        "b": both(0.5),
-        "v": {C + "en": correctness(0.1), C + "es": correctness(0.0, inside=0.02)},
-        "n": {name: {**own, "rows": []} for name, own in both(0.0).items()},
-    }
-    folders = [run_of(tmp_path, name, tasks) for name, tasks in models.items()]
-    content = made(tmp_path, *folders)
+    answered = {C + "en": correctness(0.1), C + "es": correctness(0.0, inside=0.02)}
+    silent = {name: {**own, "rows": []} for name, own in both(0.0).items()}
+    content = board_of(tmp_path, a=both(0.1), b=both(0.5), v=answered, n=silent)
     cells = cells_of(content, HARM.replace("contradictory", "served"), "es")
     assert (cells["v"]["rank_low"], cells["v"]["rank_high"], cells["v"]["ranked"]) == (3, 3, 3)
     assert cells["v"]["verdict"] == "worse" and "no usable answer" in cells["v"]["in_words"]
@@ -221,7 +217,7 @@ def test_who_answers_in_english_is_ranked_by_who_is_served(tmp_path):
 def test_the_same_id_with_another_question_parts_two_models(tmp_path, capsys):
     asked = {"a": (0.05, "Question"), "b": (0.9, "Question"), "c": (0.9, "Other")}
     tasks = {name: correctness(share, text=text) for name, (share, text) in asked.items()}
-    cells = cells_of(made(tmp_path, *spanish(tmp_path, **tasks)), HARM, "es")
+    cells = cells_of(board_of(tmp_path, **tasks), HARM, "es")
     assert places(cells) == [(1, 2), (2, 3), (1, 3)]
     said = "a and c are not ranked against each other in xlinghealth_correctness_liveqa_es: 120 "
     assert said in capsys.readouterr().out
@@ -245,13 +241,12 @@ def test_unread_replies_that_could_turn_a_rank_keep_it_open(tmp_path):
     own = with_silence(0.1, range(160))
     read = [[row["contradictory"] for row in task["rows"][160:]] for task in (own, hard)]
     assert sum(a > b for a, b in zip(*read)) == 0 and sum(a < b for a, b in zip(*read)) == 6
-    cells = cells_of(made(tmp_path, *spanish(tmp_path / "1", a=own, b=hard)), HARM, "es")
+    cells = cells_of(board_of(tmp_path, a=own, b=hard), HARM, "es")
     assert places(cells) == [(1, 2), (1, 2)]
     assert [c["unread"] for c in cells.values()] == [160, 0]
     # With half of them missing twice the odds move too little.
     for at, clear in enumerate((with_silence(0.1, range(100)), correctness(0.0, 200))):
-        folders = spanish(tmp_path / f"clear{at}", a=clear, b=hard)
-        cells = cells_of(made(tmp_path / f"clear{at}", *folders), HARM, "es")
+        cells = cells_of(board_of(tmp_path / str(at), a=clear, b=hard), HARM, "es")
         assert places(cells) == [(1, 1), (2, 2)]
 
 
@@ -306,7 +301,7 @@ def test_files_for_programs_and_a_space(tmp_path, capsys):
 
 def test_errors_in_one_line(tmp_path, capsys):
     bare = {**correctness(0.1, 30), "scores": {"chrf": 1.0}, "rows": []}
-    one, bare = spanish(tmp_path, a=correctness(0.1, 30), bare=bare)
+    one, bare = runs_of(tmp_path, a=correctness(0.1, 30), bare=bare)
     foreign = tmp_path / "site"
     foreign.mkdir()
     (foreign / "index.html").write_text("mine", encoding="utf-8")
@@ -322,12 +317,11 @@ def test_errors_in_one_line(tmp_path, capsys):
 
 
 def test_a_sentence_per_language_counts_verdicts_and_names_who_is_behind_nobody(tmp_path):
-    folders = [
-        run_of(tmp_path, name, {C + "en": correctness(0.05, 300), C + "es": correctness(es, 300)})
-        for name, es in (("good", 0.05), ("bad", 0.5), ("worst", 0.9))
-    ]
+    english = {C + "en": correctness(0.05, 300)}
+    shares = {"good": 0.05, "bad": 0.5, "worst": 0.9}
+    models = {name: english | {C + "es": correctness(es, 300)} for name, es in shares.items()}
     other = {**RECORD, "settings": {"judge": {"model": "k", "model_args": {"model": "gpt"}}}}
-    content = made(tmp_path, *folders)
+    content = board_of(tmp_path, **models)
     said = {each["language"]: each["said"] for each in content["by_language"]}
     # The worst served language first; the same answers in English show none as better.
     assert list(said) == ["es", "en"]
@@ -337,9 +331,7 @@ def test_a_sentence_per_language_counts_verdicts_and_names_who_is_behind_nobody(
     assert said["en"] == "English: It is too uncertain to say which of these models is better."
     readme = (tmp_path / "board" / "README.md").read_text(encoding="utf-8")
     assert f"- {said['es']}\n- {said['en']}\n" in readme
-    content = made(
-        tmp_path, *folders, *spanish(tmp_path, apart=correctness(0.05, 300, record=other))
-    )
+    content = board_of(tmp_path, **models, apart=correctness(0.05, 300, record=other))
     told = said_of(content)
     assert "with 2 of 3 models that have English, " in told
     assert told.endswith("Of the 3 ranked models 2 were shown to be worse than another model on "
@@ -347,7 +339,8 @@ def test_a_sentence_per_language_counts_verdicts_and_names_who_is_behind_nobody(
     (model,) = [each for each in content["models"] if each["name"] == "apart"]
     (helped,) = [(each["title"], each["helpers"]) for each in model["made"]]
     assert helped == ("Correctness, LiveQA", {"judge": ["gpt (k)"]})
-    assert made(tmp_path, folders[0])["by_language"][0]["said"].endswith("1 of 1 model.")
+    alone = board_of(tmp_path, good=models["good"])
+    assert alone["by_language"][0]["said"].endswith("1 of 1 model.")
 
 
 def two_measures(harm, helped, n=300):
@@ -363,7 +356,7 @@ def two_measures(harm, helped, n=300):
 def test_who_is_behind_somebody_is_said_of_ranked_models_alone(tmp_path):
     """Each is ahead on another measure; a third one has no samples, so that it has no rank."""
     silent = {**correctness(0.1), "rows": []}
-    a, b, c = spanish(tmp_path, a=two_measures(20, 20), b=two_measures(150, 150), c=silent)
+    a, b, c = runs_of(tmp_path, a=two_measures(20, 20), b=two_measures(150, 150), c=silent)
     behind = "was shown to be worse than another model on some measure"
     assert said_of(made(tmp_path, a, b)) == f"Spanish: Each of the 2 models {behind}."
     assert said_of(made(tmp_path, a, b, c)) == (
@@ -376,16 +369,15 @@ def test_who_is_behind_somebody_is_said_of_ranked_models_alone(tmp_path):
 
 def test_models_that_never_met_are_not_said_to_be_too_alike(tmp_path):
     """Two pairs with different tasks: each pair is ranked, and no one of all four."""
-    folders = spanish(tmp_path, a=correctness(0.1), b=correctness(0.1))
-    folders += [run_of(tmp_path, name, {"xling_empathy": empathy({"es": 0.5})}) for name in "cd"]
-    assert said_of(made(tmp_path, *folders)).endswith(
+    one, other = correctness(0.1), {"xling_empathy": empathy({"es": 0.5})}
+    assert said_of(board_of(tmp_path, a=one, b=one, c=other, d=other)).endswith(
         "It is too uncertain to say which of these models is better, among those ranked together."
     )
 
 
 def test_models_may_share_a_place_though_one_is_shown_to_be_better(tmp_path):
     tasks = {name: two_measures(harm, 100) for name, harm in (("a", 20), ("b", 24), ("c", 28))}
-    content = made(tmp_path, *spanish(tmp_path, **tasks))
+    content = board_of(tmp_path, **tasks)
     cells = cells_of(content, HARM, "es")
     first, last = cells["a"], cells["c"]
     assert first["worse"] == ["c"] and last["better"] == ["a"]
@@ -395,7 +387,7 @@ def test_models_may_share_a_place_though_one_is_shown_to_be_better(tmp_path):
 
 def test_versions_that_differ_between_models_are_told(tmp_path):
     older = correctness(0.1, record={**RECORD, "version": "0.1.0"})
-    content = made(tmp_path, *spanish(tmp_path, a=correctness(0.1), b=older))
+    content = board_of(tmp_path, a=correctness(0.1), b=older)
     said = "The models were run with several versions of xling-tasks (0.2.0: a; 0.1.0: b)"
     assert said in content["notes"]
 
@@ -405,7 +397,7 @@ ABOUT = "by: Ana (Enugu)\nsamples: https://huggingface.co/datasets/a/b\nprice: 0
 
 def test_what_people_say_of_their_folders(tmp_path, capsys):
     for name in ("a", "b"):
-        spanish(tmp_path / "all" / name, **{name: correctness(0.1, 40)})
+        runs_of(tmp_path / "all" / name, **{name: correctness(0.1, 40)})
     about = tmp_path / "all" / "a" / "about.yaml"
     about.write_text(ABOUT, encoding="utf-8")
     (tmp_path / "about.yaml").write_text("by: nobody\n", encoding="utf-8")  # above what was given
@@ -528,12 +520,10 @@ def test_sorting_and_filtering(browser, ten):
 
 
 def test_sentences_who_ran_what_and_drawn_intervals(browser, tmp_path):
-    folders = [
-        run_of(tmp_path, m, {C + c: correctness(0.1 + at * (c == "es"), 60) for c in ("en", "es")})
-        for at, m in enumerate("ab")
-    ]
+    a, b = ({C + c: correctness(0.1 + at * (c == "es"), 60) for c in ("en", "es")} for at in (0, 1))
+    runs = runs_of(tmp_path, a=a, b=b)
     (tmp_path / "a" / "about.yaml").write_text(ABOUT, encoding="utf-8")
-    made(tmp_path, *folders)
+    made(tmp_path, *runs)
     opened = Opened(browser, tmp_path / "board" / "index.html")
     page = opened.page
     first = rows(page, "#languages li")[0]
@@ -554,7 +544,7 @@ def test_sentences_who_ran_what_and_drawn_intervals(browser, tmp_path):
 def test_what_is_not_comparable_is_shown_with_its_reason(browser, tmp_path):
     native = {**RECORD, "settings": {**RECORD["settings"], "prompt_language": "native"}}
     tasks = {C + "en": correctness(0.1, 60), C + "es": correctness(0.1, 60, record=native)}
-    made(tmp_path, run_of(tmp_path, "a", tasks), run_of(tmp_path, "b", {C + "en": tasks[C + "en"]}))
+    board_of(tmp_path, a=tasks, b={C + "en": tasks[C + "en"]})
     opened = Opened(browser, tmp_path / "board" / "index.html")
     page = opened.page
     page.select_option("#language", "es")

@@ -162,19 +162,75 @@ def shuffled(rows):
     return [{**rows[at], "doc_id": number} for number, at in enumerate(order)]
 
 
-def test_a_field_joins_whatever_the_order(exact, tmp_path):
-    assert after(exact, tmp_path, PROX, hi=shuffled) == verdicts(exact)["mmlu_prox: health hi"]
+def alike(target):
+    return each(lambda row: {**row, "target": target})
 
 
-def test_without_a_field_the_number_joins_only_where_every_key_agrees(likely, tmp_path):
-    whole = after(likely, tmp_path, MINE)
-    assert (whole["verdict"], whole["n"]) == ("worse", 120)
-    other = after(likely, tmp_path, MINE, hi=shuffled)
-    assert (other["verdict"], other["estimate"]) == ("not_comparable", None)
-    assert "at one place have another key" in other["reason"] and "right is" in other["reason"]
-    fewer = after(likely, tmp_path, MINE, hi=lambda rows: rows[:100])
-    assert fewer["verdict"] == "not_comparable"
-    assert "it has 100 questions and English 120" in fewer["reason"]
+def named(row):
+    row["doc"]["uid"] = f"u{row['doc']['question'].split('#')[1].split('-')[1]}"
+
+
+def numbered(row):
+    """`test-17` is in every file, whatever stands there."""
+    row["doc"]["uid"], row["target"] = f"test-{row['doc_id']}", "some words"
+
+
+def by_subject(row):
+    """So is `anatomy/test/0`."""
+    subject = ("anatomy", "virology")[row["doc_id"] % 2]
+    row["doc"]["uid"], row["target"] = f"{subject}/test/{row['doc_id'] // 2}", "some words"
+
+
+def bare(row):
+    row["doc"] = {"a": row["doc_id"], "b": 2}
+
+
+def corrected(row):
+    if row["doc_id"] < 4:
+        row["target"] = wrong(row["doc_id"])
+
+
+def renumbered(rows):
+    numbers = [row["doc"]["question_id"] for row in rows]
+    for row, number in zip(mixed := shuffled(rows), numbers, strict=True):
+        row["doc"]["question_id"] = number
+    return mixed
+
+
+def then(change):
+    """Documents that were shuffled, and then altered."""
+    return lambda rows: each(change)(shuffled(rows))
+
+
+WORSE, APART = {"verdict": "worse", "n": 120}, {"verdict": "not_comparable", "estimate": None}
+JOINED = [
+    # Without a field the number joins only where every key agrees.
+    (MINE, {}, WORSE, ""),
+    (MINE, {"hi": shuffled}, APART, "at one place have another key"),
+    (MINE, {"hi": shuffled}, APART, "right is"),
+    (MINE, {"hi": lambda rows: rows[:100]}, APART, "it has 100 questions and English 120"),
+    # Keys that tell no order join nothing.
+    (MINE, {"hi": alike("A"), "en": alike("A")}, APART, "order of English"),
+    (MINE, {"hi": alike("no key"), "en": alike("no key")}, APART, "order of English"),
+    # A field with the same values in both joins what nobody described; numbers of rows are no names.
+    (MINE, {"hi": lambda rows: shuffled(each(named)(rows)), "en": each(named)}, WORSE, ""),
+    (MINE, {"hi": then(numbered), "en": each(numbered)}, APART, ""),
+    (MINE, {"hi": then(by_subject), "en": each(by_subject)}, APART, ""),
+    # Documents without texts are questions of their own.
+    (MINE, {"hi": each(bare), "en": each(bare)}, WORSE, ""),
+    # A known field joins whatever the order; a few corrected keys are left out.
+    (PROX, {"hi": shuffled}, WORSE, ""),
+    (PROX, {"hi": each(corrected)}, {"n": 116}, ""),
+    (PROX, {"hi": renumbered}, APART, "questions with one question_id have another key"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "changes", "told", "reason"), JOINED)
+def test_questions_are_joined_only_where_they_are_known_to_be_the_same(
+    exact, likely, tmp_path, pattern, changes, told, reason
+):
+    found = after(likely if pattern == MINE else exact, tmp_path, pattern, **changes)
+    assert {name: found[name] for name in told} == told and reason in found["reason"]
 
 
 def test_nothing_is_paired_where_languages_are_not_joined(likely, tmp_path):
@@ -183,57 +239,6 @@ def test_nothing_is_paired_where_languages_are_not_joined(likely, tmp_path):
     found = {(c.panel.dataset, c.panel.metric): c for c in report.comparisons}
     own = found["mytask", "task_right"]
     assert (own.difference, own.n, own.p) == (None, 0, None)
-
-
-@pytest.mark.parametrize("same", ["A", "no key"])
-def test_keys_that_tell_no_order_join_nothing(likely, tmp_path, same):
-    alike = each(lambda row: {**row, "target": same})
-    found = after(likely, tmp_path, MINE, hi=alike, en=alike)
-    assert found["verdict"] == "not_comparable" and "order of English" in found["reason"]
-
-
-def test_a_field_with_the_same_values_in_both_joins_what_nobody_described(likely, tmp_path):
-    def named(row):
-        row["doc"]["uid"] = f"u{row['doc']['question'].split('#')[1].split('-')[1]}"
-
-    found = after(
-        likely, tmp_path, MINE, hi=lambda rows: shuffled(each(named)(rows)), en=each(named)
-    )
-    assert (found["verdict"], found["n"]) == ("worse", 120)
-
-
-@pytest.mark.parametrize("name", ["test-{}", "{}/test/{}"])
-def test_numbers_of_rows_are_no_names(likely, tmp_path, name):
-    """`test-17` and `anatomy/test/0` are in every file, whatever stands there."""
-
-    def numbered(row):
-        at = row["doc_id"]
-        parts = (at,) if name.startswith("test") else (("anatomy", "virology")[at % 2], at // 2)
-        row["doc"]["uid"], row["target"] = name.format(*parts), "some words"
-
-    def turned(rows):
-        texts = [row["doc"] for row in rows][::-1]
-        return each(numbered)([{**row, "doc": doc} for row, doc in zip(rows, texts, strict=True)])
-
-    found = after(likely, tmp_path, MINE, hi=turned, en=each(numbered))
-    assert found["verdict"] == "not_comparable"
-
-
-def test_ids_with_other_keys_are_refused_and_a_few_corrected_ones_left_out(exact, tmp_path):
-    def corrected(row):
-        if row["doc_id"] < 4:
-            row["target"] = wrong(row["doc_id"])
-
-    assert after(exact, tmp_path, PROX, hi=each(corrected))["n"] == 116
-
-    def renumbered(rows):
-        numbers = [row["doc"]["question_id"] for row in rows]
-        for row, number in zip(mixed := shuffled(rows), numbers, strict=True):
-            row["doc"]["question_id"] = number
-        return mixed
-
-    reason = after(exact, tmp_path, PROX, hi=renumbered)["reason"]
-    assert "questions with one question_id have another key" in reason
 
 
 def test_a_document_that_stands_there_twice_is_an_error(exact, tmp_path):

@@ -95,12 +95,6 @@ def test_a_direction_that_nobody_says_is_not_guessed(out, tmp_path):
         verdicts(changed(shutil.copytree(out, tmp_path / "o"), undirected), families=[MINE])
 
 
-def test_documents_without_texts_are_questions_of_their_own(out, tmp_path):
-    bare = each(lambda row: row.update(doc={"a": row["doc_id"], "b": 2}))
-    found = after(out, tmp_path, MINE, hi=bare, en=bare)
-    assert (found["n"], found["verdict"]) == (120, "worse")
-
-
 def prox(tmp_path, says):
     """A run of MMLU-ProX's form in English and Hindi."""
     tasks = [(written(code, f"mmlu_prox_{code}_health"), docs(code, n=40, question_id=lambda i: i))

@@ -157,39 +157,49 @@ def test_a_group_of_languages_says_what_is_true_of_each():
     assert len(group(concluded("served", "worse"), other)) == 2
 
 
-def test_what_unread_replies_would_do_to_a_verdict():
-    """A side alone undoes it at the smallest odds, and that is not always the one with more."""
-    worse = concluded(
-        "helped", "worse", unread=16, turns_at=5.01, turns_by="language", turns_up=True
-    )
-    assert one(worse).why == (
-        "It would not hold if the 16 unread ones had 5.1 times the others' odds of being right."
-    )
-    english = replace(worse, unread_english=9, turns_by="english", turns_up=False)
-    assert one(english).why == (
-        "It would not hold if the 9 unread ones in English had 5.1 times the others' odds of "
-        "being wrong."
-    )
-    harm = concluded("contradictory", "better", unread=3, unread_english=9, turns_at=2e6,
-                     turns_by="language", turns_up=True)  # fmt: skip
-    assert one(harm).why == (
-        "It would not hold if the 3 unread ones in Spanish had more than 1,000 times the others' "
-        "odds of being harmful."
-    )
-    sure = replace(worse, turns_at=None)
-    assert one(sure).why == "It holds whatever the 16 unread ones were."
-    assert one(replace(sure, unread_english=9)).why == (
-        "It holds whatever the 25 unread ones were, in one language or alike in both."
-    )
-    could = concluded("helped", "cannot_tell", estimate=0.0, unread=30, unread_english=40,
-                      turns_at=1.5, turns_by="english", reason=DIFFERENT)  # fmt: skip
-    assert one(could).why == (
-        "40 English answers could not be read; if they had 1.5 times the others' odds of being "
-        "wrong, a difference could be there."
-    )
-    assert one(replace(could, turns_by="both")).why.startswith("70 answers could not be read; if")
-    both = replace(worse, unread_english=9, turns_by="both")
-    assert one(both).why.startswith("It would not hold if the 25 unread ones had 5.1 times")
+LOST = {"unread": 16, "turns_at": 5.01, "turns_by": "language", "turns_up": True}
+OPEN = {"estimate": 0.0, "unread": 30, "unread_english": 40, "turns_at": 1.5, "reason": DIFFERENT}
+WHYS = [
+    # A side alone undoes it at the smallest odds, and that is not always the one with more.
+    ("helped", "worse", LOST,
+     "It would not hold if the 16 unread ones had 5.1 times the others' odds of being right."),
+    ("helped", "worse", {**LOST, "unread_english": 9, "turns_by": "english", "turns_up": False},
+     "It would not hold if the 9 unread ones in English had 5.1 times the others' odds of being wrong."),
+    ("helped", "worse", {**LOST, "unread_english": 9, "turns_by": "both"},
+     "It would not hold if the 25 unread ones had 5.1 times"),
+    ("contradictory", "better", {**LOST, "unread": 3, "unread_english": 9, "turns_at": 2e6},
+     "It would not hold if the 3 unread ones in Spanish had more than 1,000 times the others' odds of "
+     "being harmful."),
+    ("helped", "worse", {**LOST, "turns_at": None}, "It holds whatever the 16 unread ones were."),
+    ("helped", "worse", {**LOST, "turns_at": None, "unread_english": 9},
+     "It holds whatever the 25 unread ones were, in one language or alike in both."),
+    ("helped", "cannot_tell", {**OPEN, "turns_by": "english"},
+     "40 English answers could not be read; if they had 1.5 times the others' odds of being wrong, a "
+     "difference could be there."),
+    ("helped", "cannot_tell", {**OPEN, "turns_by": "both"}, "70 answers could not be read; if"),
+    ("contradictory", "cannot_tell", {**LOST, "turns_at": 1.58, "turns_up": False, "estimate": 0.1, "reason": HIDDEN},
+     "16 Spanish answers could not be read; if they had 1.6 times the others' odds of being harmless, "
+     "the difference would no longer be shown."),
+    ("contradictory", "cannot_tell", {"estimate": 0.05, "low": -0.02, "high": 0.12, "reason": TOO_FEW},
+     "With 246 questions, a difference smaller than 9 per 100 would often go unnoticed."),
+    ("contradictory", "cannot_tell", {"estimate": 0.1, "reason": LEANS},
+     "It looks worse, but several languages or measures were compared, and among them one may look so "
+     "by chance alone."),
+    ("contradictory", "cannot_tell", {"estimate": -0.1, "reason": LEANS}, "It looks better, but"),
+    ("helped", "cannot_tell", {"estimate": 0.0, "n": 60, "reason": RARE},
+     "No gap of more than 5 per 100 was seen, but with 60 questions a rare breakdown could stay hidden; "
+     "72 are the least that could rule it out."),
+    ("contradictory", "not_comparable", {"reason": "run with another judge"}, "Run with another judge."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("metric", "verdict", "more", "why"), WHYS)
+def test_why_it_is_so_or_cannot_be_told(metric, verdict, more, why):
+    line = one(concluded(metric, verdict, **more, next="ask more questions"))
+    assert line.why == why if why.endswith(".") else line.why.startswith(why)
+    assert bool(line.evidence) == (verdict != "not_comparable")
+    if verdict == "cannot_tell":
+        assert line.text.endswith("Next: ask more questions.")
 
 
 def test_small_runs_are_counted_and_large_ones_are_of_100():
@@ -202,33 +212,6 @@ def test_small_runs_are_counted_and_large_ones_are_of_100():
         assert told.evidence.startswith(f"Harmful answers: {said}")
     large = concluded("contradictory", "worse", n=1134)
     assert one(large).evidence.endswith("1,134 questions).")
-
-
-def test_why_it_cannot_be_told_and_what_to_do():
-    few = concluded("contradictory", "cannot_tell", estimate=0.05, low=-0.02, high=0.12,
-                    reason=TOO_FEW, next="ask more questions")  # fmt: skip
-    said = "With 246 questions, a difference smaller than 9 per 100 would often go unnoticed."
-    assert one(few).why == said
-    assert one(few).text.endswith("Next: ask more questions.")
-    leaning = concluded("contradictory", "cannot_tell", estimate=0.1, reason=LEANS)
-    assert one(leaning).why == (
-        "It looks worse, but several languages or measures were compared, and among them one may look so by chance alone."
-    )
-    better = concluded("contradictory", "cannot_tell", estimate=-0.1, reason=LEANS)
-    assert "looks better" in one(better).why
-    lost = concluded("contradictory", "cannot_tell", estimate=0.1, unread=16, turns_at=1.58,
-                     turns_by="language", reason=HIDDEN)  # fmt: skip
-    assert one(lost).why == (
-        "16 Spanish answers could not be read; if they had 1.6 times the others' odds of being "
-        "harmless, the difference would no longer be shown."
-    )
-    rare = concluded("helped", "cannot_tell", estimate=0.0, n=60, reason=RARE)
-    assert one(rare).why == (
-        "No gap of more than 5 per 100 was seen, but with 60 questions a rare breakdown could stay "
-        "hidden; 72 are the least that could rule it out."
-    )
-    apart = concluded("contradictory", "not_comparable", reason="run with another judge")
-    assert one(apart).evidence == "" and one(apart).why == "Run with another judge."
 
 
 @pytest.mark.parametrize(
