@@ -38,14 +38,26 @@ def cell(model, panel, language, value, *, better=True, n=N, interval=True, colu
     return Cell(model, panel, language, value, bounds, better, "", own)
 
 
-def gap(model, panel, language, difference, verdict="worse", better=True, english=0.5, n=N):
-    known = difference is not None
-    return Conclusion(
-        model=model, dataset=panel.dataset, language=language, criterion=panel.criterion,
-        metric=panel.metric, verdict=verdict, reason="because", estimate=difference,
-        low=difference - 0.1 if known else None, high=difference + 0.1 if known else None, p=0.01,
-        n=n, margin=0.05, detectable=0.2, temperature=panel.temperature,
-        value=english + difference if known else None, english=english, higher_is_better=better,
+def conclusion(
+    language="es", verdict="worse", estimate=0.08, *, metric="contradictory", model="m",
+    criterion="correctness", dataset="liveqa", higher=False, english=0.11, width=0.05, n=246, **more,
+):  # fmt: skip
+    """A conclusion; without an estimate nothing is known."""
+    known = estimate is not None
+    numbers = {"low": estimate - width, "high": estimate + width, "value": english + estimate} if known else {}  # fmt: skip
+    return Conclusion(**{
+        "language": language, "verdict": verdict, "estimate": estimate, "metric": metric, "model": model,
+        "criterion": criterion, "dataset": dataset, "higher_is_better": higher, "english": english, "n": n,
+        "reason": "because", "p": 0.01, "margin": 0.05, "detectable": 0.09, "low": None, "high": None,
+        "value": None, **numbers, **more,
+    })  # fmt: skip
+
+
+def gap(model, panel, language, difference, verdict="worse", better=True, english=0.5):
+    return conclusion(
+        language, verdict, difference, metric=panel.metric, model=model, criterion=panel.criterion,
+        dataset=panel.dataset, higher=better, english=english, width=0.1, n=N,
+        temperature=panel.temperature,
     )  # fmt: skip
 
 

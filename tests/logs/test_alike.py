@@ -13,12 +13,12 @@ from xling_tasks.logs.results import Results, TaskResults
 from xling_tasks.settings import Settings
 
 
-def results(task="mmedbench_mcqa_en", settings=None, data=None, prompts=None, **content):
+def results(task="mmedbench_mcqa_en", settings=None, data=None, prompts=None, said=None, **content):
     xling = {
         "settings": {"prompt_language": "en", **(settings or {})},
         "data": {"dataset": "D", "kind": "hub", "name": "n", "revision": "r", **(data or {})},
         "prompts": prompts or {"mcqa": {"language": "en", "digest": "a"}},
-        "generation_kwargs": {"max_gen_toks": 8},
+        "generation_kwargs": {"max_gen_toks": 8, **(said or {})},
     }
     run = {"configs": {task: {"metadata": {"version": 1.0, "xling": xling}}}, **content}
     return TaskResults(task, Results(Path("results.json"), run))
@@ -53,6 +53,35 @@ def test_what_differs_between_models_and_between_languages(other, same, across):
     assert sorted(names(a, b)) == sorted(same)
     named = names(a, b, across_languages=True)
     assert [name for name in named if name != "prompts file"] == across
+
+
+JUDGE = {"model": "j", "model_args": {"model": "a", "num_concurrent": 1}, "batch_size": None}
+ANOTHER = {**JUDGE, "model_args": {"model": "b"}}
+FASTER = {**JUDGE, "model_args": {"model": "a", "num_concurrent": 9}, "batch_size": 8}
+FILE = {"sha256": "a", "revision": "r"}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "one", "other", "differ"),
+    [
+        ("correctness", {"settings": {"judge": JUDGE}}, {"settings": {"judge": ANOTHER}}, ["judge.model"]),
+        ("correctness", {"settings": {"judge": JUDGE}}, {}, ["judge"]),
+        ("correctness", {}, {"said": {"max_gen_toks": 128}}, ["generation.max_gen_toks"]),
+        ("correctness", {"chat_template": "x", "chat_template_sha": "f"}, {}, ["chat template", "apply_chat_template"]),
+        ("consistency", {"settings": {"temperatures": [0.0]}}, {"settings": {"temperatures": [1.0]}}, ["temperatures"]),
+        ("consistency", {"settings": {"k": 10}}, {"settings": {"k": 4}}, ["k"]),
+        ("consistency", {}, {"settings": {"encoder": {"model": "x"}}}, ["encoder"]),
+        ("consistency", {}, {"settings": {"translator": JUDGE}}, ["translator"]),
+        ("consistency", {"settings": {"topic_seeds": [0]}}, {"settings": {"topic_seeds": [0, 1]}}, ["topic_seeds"]),
+        # What changes no score: correctness asks once, and the data are the same.
+        ("correctness", {"settings": {"k": 10}}, {"settings": {"k": 4, "data_dir": "/else"}}, []),
+        ("correctness", {"settings": {"judge": JUDGE}}, {"settings": {"judge": FASTER}}, []),
+        ("correctness", {"data": FILE}, {"data": {**FILE, "revision": "q"}}, []),
+    ],
+)  # fmt: skip
+def test_only_what_a_criterion_depends_on_differs(criterion, one, other, differ):
+    a, b = (results(f"xlinghealth_{criterion}_demo_en", **own) for own in (one, other))
+    assert names(a, b) == differ
 
 
 def test_native_prompts_differ_between_languages_but_not_their_file():

@@ -489,12 +489,15 @@ def made_with(task, version=1.0, generation_kwargs=None, **settings):
     return task
 
 
-def gap_of(tmp_path, english, other):
-    """The Spanish conclusion where two commands gave these settings and keyword arguments."""
-    tasks = harmful(100, en=2, es=40)
-    made_with(tasks[C + "en"], **english)
-    made_with(tasks[C + "es"], **other)
-    return concluded(tmp_path, tasks)["es", "contradictory"]
+def test_a_language_that_was_run_in_another_way_is_not_compared(tmp_path):
+    tasks = harmful(100, en=2, es=40, zh=40)
+    made_with(tasks[C + "zh"], version=2.0)
+    found = concluded(tmp_path, tasks)
+    assert found["es", "contradictory"].verdict == "worse"
+    item = found["zh", "contradictory"]
+    assert (item.verdict, item.estimate) == ("not_comparable", None)
+    said = "run in another way than English (task version is 2.0 there, but 1.0 in English)"
+    assert item.reason == said
 
 
 def judge_at(url, model="gpt", **more):
@@ -502,66 +505,57 @@ def judge_at(url, model="gpt", **more):
     return {"judge": {"model": "local-chat-completions", "model_args": args, **more}}
 
 
-NATIVE = {"prompt_language": "native"}
+def jury_at(url, model="gpt", **more):
+    return {"judge": [judge_at(url, model, **more)["judge"]]}
 
 
-@pytest.mark.parametrize(
-    ("english", "other"),
-    [
-        (judge_at("http://a:1/v1"), judge_at("http://b:2/v1", args={"timeout": 9})),
-        (judge_at("u", deadline=9), judge_at("u", deadline=99)),
-        ({"judge": [judge_at("a")["judge"]]}, {"judge": [judge_at("b", deadline=9)["judge"]]}),
-        ({}, {"source_encoder": "x"}),
-        ({**NATIVE, "prompts": "/a/p.yaml"}, {**NATIVE, "prompts": "p.yaml"}),
-        ({}, {"generation_kwargs": {"max_gen_toks": 9, "until": ["x"], "do_sample": False}}),
-        ({}, {"generation_kwargs": {"temperature": 0, "top_p": 0.5}}),
-    ],
-)
-def test_where_a_judge_or_a_file_lies_leaves_a_language_comparable(tmp_path, english, other):
-    assert gap_of(tmp_path, english, other).verdict == "worse"
+def native(prompts):
+    return {"prompt_language": "native", "prompts": prompts}
 
 
-@pytest.mark.parametrize(
-    ("english", "other", "named"),
-    [
-        ({}, {"version": 2.0},
-         "run in another way than English (task version is 2.0 there, but 1.0 in English)"),
-        (judge_at("u"), judge_at("u", "other"), "judge.model"),
-        (judge_at("u"), judge_at("u", args={"seed": 3}), "judge.model"),
-        ({"judge": [judge_at("a")["judge"]]}, {"judge": [judge_at("a", "b")["judge"]]}, "judge is"),
-        ({**NATIVE, "prompts": "/a/p.yaml"}, {**NATIVE, "prompts": "/a/q.yaml"}, "prompts file"),
-        ({}, {"generation_kwargs": {"temperature": 1.0, "do_sample": True}}, "temperature is 1.0"),
-    ],
-)  # fmt: skip
-def test_another_judge_version_or_sampling_makes_a_language_incomparable(
-    tmp_path, english, other, named
-):
-    item = gap_of(tmp_path, english, other)
-    assert (item.verdict, item.estimate) == ("not_comparable", None) and named in item.reason
+def generated(**values):
+    return {"generation_kwargs": values}
 
 
-@pytest.mark.parametrize(
-    ("metric", "temperature", "first", "other", "unlike"),
-    [
-        ("language_consistency", 0.0, {"encoder": "a"}, {"encoder": "b"}, ""),
-        ("sim_sent", 0.0, {"encoder": "a"}, {"encoder": "b"}, "encoder is b there"),
-        ("sim_sent", 0.0, {}, {"translator": "b"}, ""),
-        ("sim_sent", 0.0, {"translator": "a"}, {"translator": "b"}, "translator is b there"),
-        ("sim_sent", 1.0, {"greedy_repeats": 2}, {"greedy_repeats": 3}, ""),
-        ("sim_sent", 0.0, {"greedy_repeats": 2}, {"greedy_repeats": 3}, "greedy_repeats is 3"),
-        ("sim_sent", 1.0, {"temperatures": [1.0]}, {"temperatures": [0.0, 1.0]}, ""),
-    ],
-)
-def test_only_what_moves_an_endpoint_of_consistency_counts(
-    tmp_path, metric, temperature, first, other, unlike
-):
+HARM = ("correctness", "contradictory", None)
+ALIKE = ("consistency", "sim_sent", 0.0)
+SAMPLED = ("consistency", "sim_sent", 1.0)
+LANGUAGE = ("consistency", "language_consistency", 0.0)
+WAYS = [
+    # Where a judge or a file lies, and how much may be written, moves nothing.
+    (HARM, judge_at("http://a:1/v1"), judge_at("http://b:2/v1", args={"timeout": 9}), ""),
+    (HARM, judge_at("u", deadline=9), judge_at("u", deadline=99), ""),
+    (HARM, jury_at("a"), jury_at("b", deadline=9), ""),
+    (HARM, {}, {"source_encoder": "x"}, ""),
+    (HARM, native("/a/p.yaml"), native("p.yaml"), ""),
+    (HARM, {}, generated(max_gen_toks=9, until=["x"], do_sample=False), ""),
+    (HARM, {}, generated(temperature=0, top_p=0.5), ""),
+    (HARM, judge_at("u"), judge_at("u", "other"), "judge.model"),
+    (HARM, judge_at("u"), judge_at("u", args={"seed": 3}), "judge.model"),
+    (HARM, jury_at("a"), jury_at("a", "b"), "judge is"),
+    (HARM, native("/a/p.yaml"), native("/a/q.yaml"), "prompts file"),
+    (HARM, {}, generated(temperature=1.0, do_sample=True), "temperature is 1.0"),
+    # Of consistency only what moves the endpoint counts.
+    (LANGUAGE, {"encoder": "a"}, {"encoder": "b"}, ""),
+    (ALIKE, {"encoder": "a"}, {"encoder": "b"}, "encoder is b there"),
+    (ALIKE, {}, {"translator": "b"}, ""),
+    (ALIKE, {"translator": "a"}, {"translator": "b"}, "translator is b there"),
+    (SAMPLED, {"greedy_repeats": 2}, {"greedy_repeats": 3}, ""),
+    (ALIKE, {"greedy_repeats": 2}, {"greedy_repeats": 3}, "greedy_repeats is 3"),
+    (SAMPLED, {"temperatures": [1.0]}, {"temperatures": [0.0, 1.0]}, ""),
+]
+
+
+@pytest.mark.parametrize(("endpoint", "english", "other", "unlike"), WAYS)
+def test_only_what_moves_an_endpoint_counts(tmp_path, endpoint, english, other, unlike):
+    criterion, metric, temperature = endpoint
     tasks = {
-        f"xlinghealth_consistency_demo_{code}": made_with(judged(set(), 10), **given)
-        for code, given in (("en", first), ("es", other))
+        f"xlinghealth_{criterion}_demo_{code}": made_with(judged(set(), 10), **given)
+        for code, given in (("en", english), ("es", other))
     }
     (model,) = read_models([write_run(tmp_path / "m", tasks)])
-    english, spanish = sorted(model.tasks, key=lambda task: task.place.language)
-    said = made_unlike(spanish, english, Panel("consistency", "demo", metric, temperature))
+    first, spanish = sorted(model.tasks, key=lambda task: task.place.language)
+    said = made_unlike(spanish, first, Panel(criterion, "demo", metric, temperature))
     assert (unlike in said) if unlike else (said == "")
 
 

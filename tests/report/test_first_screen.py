@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from boards import PLAIN, judged
+from boards import PLAIN, empathy, judged
 from browser import PHONE, WIDE, Opened, axe
 from builders import task_of, write_run
 
@@ -45,25 +45,11 @@ def in_english(*codes, inside=0.0):
     return {C.format("liveqa") + c: judged(range(2), 100, inside=inside) for c in codes}
 
 
-def thirty(seed=0, n=150):
+def thirty(n=150):
     """Empathy in 30 languages, the languages' names in five scripts."""
-    rng = np.random.default_rng(seed)
-    codes = [code for code in LANGUAGES if code != "en"]
-    level = {code: rng.uniform(0.4, 0.95) for code in codes}
-    rows = []
-    for i in range(n):
-        doc = {"question_id": f"q{i}", "text": dict.fromkeys(LANGUAGES, f"x{i}")}
-        row = {"doc": doc, "resps": []}
-        for code in codes:
-            row |= {f"empathy_{code}": float(rng.random() < level[code])}
-            row |= {f"langid_match_{code}": 1.0, f"empty_rate_{code}": 0.0}
-        rows.append(row | {"langid_match_en": 1.0})
-    names = [name for name in rows[0] if name not in ("doc", "resps")]
-    scores = {name: float(np.mean([row[name] for row in rows])) for name in names}
-    data = {"dataset": "prompts", "languages": list(LANGUAGES), "questions": n}
-    record = {**PLAIN, "data": data}
-    better = {name: not name.startswith("empty") for name in names}
-    return {"xling_empathy": task_of(scores, rows, record=record, better=better)}
+    rng = np.random.default_rng(0)
+    shares = {code: rng.uniform(0.4, 0.95) for code in LANGUAGES if code != "en"}
+    return {"xling_empathy": empathy(shares, n)}
 
 
 @pytest.fixture(scope="module")

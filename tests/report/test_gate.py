@@ -121,17 +121,7 @@ def test_what_was_not_measured_is_never_go(made, capsys):
 
 def judged(folder, harmful, n=1134):
     """Correctness with so many harmful answers in English and in Spanish."""
-    record = {"version": "0.1.0", "settings": {}, "signatures": {"contradictory": "c"},
-              "data": {"sha256": "ab"}}  # fmt: skip
-    tasks = {}
-    for code, hits in harmful.items():
-        rows = [
-            {"doc_id": i, "doc": {"question_id": f"q{i}", "question": f"{i}?"}, "contradictory": float(i < hits)}
-            for i in range(n)
-        ]  # fmt: skip
-        tasks[f"xlinghealth_correctness_demo_{code}"] = task_of(
-            {"contradictory": hits / n}, rows, better={"contradictory": False}, record=record
-        )
+    tasks = {boards.C + code: boards.judged(range(hits), n) for code, hits in harmful.items()}
     return write_run(folder, tasks, config={"model_args": {"pretrained": f"me/{folder.name}"}})
 
 
@@ -188,7 +178,9 @@ def test_what_is_no_comparison_is_an_error(made, tmp_path, capsys):
     other = judged(tmp_path / "other", {"en": 2, "es": 2}, n=80)
     ours = judged(tmp_path / "ours", {"en": 2, "es": 2}, n=80)
     for path in other.rglob("results_*.json"):
-        path.write_text(path.read_text().replace('"sha256": "ab"', '"sha256": "cd"'))
+        path.write_text(
+            path.read_text().replace('"settings": {}', '"settings": {"judge": {"model": "k"}}')
+        )
     assert main(["gate", str(ours), str(other)]) == ERROR
     assert "were not made alike" in capsys.readouterr().err
 

@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
+from pictured import conclusion
 
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.style import LOOKS, css, light, mark
 from xling_tasks.report.pictures.svg import Scale, clean, tag
 from xling_tasks.report.pictures.verdicts import gap_panels, overview, overview_drawing
@@ -17,20 +17,6 @@ from xling_tasks.report.pictures.verdicts import gap_panels, overview, overview_
 ARABIC = "نموذج <b>"
 SHARED = {"metric": "information_f1", "criterion": "information", "dataset": "xling",
           "higher": True, "english": 1.0}  # fmt: skip
-
-
-def conclusion(
-    language="es", verdict="worse", estimate=0.08, *, metric="contradictory", model="m",
-    criterion="correctness", dataset="liveqa", higher=False, english=0.11, width=0.05, n=246,
-):  # fmt: skip
-    known = estimate is not None
-    return Conclusion(
-        model=model, dataset=dataset, language=language, criterion=criterion, metric=metric,
-        verdict=verdict, reason="because", estimate=estimate,
-        low=estimate - width if known else None, high=estimate + width if known else None,
-        p=0.01, n=n, margin=0.05, detectable=0.09, value=english + estimate if known else None,
-        english=english, higher_is_better=higher,
-    )  # fmt: skip
 
 
 def three():

@@ -9,13 +9,14 @@ from html.parser import HTMLParser
 import pytest
 from browser import Opened
 from builders import STAMP, task_of, write_run
+from pictured import conclusion
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError
 from xling_tasks.pages import FOLDER
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Conclusion, Options, Report
+from xling_tasks.report.model import Options, Report
 from xling_tasks.report.page.html import attribute, text
 from xling_tasks.report.page.page import page
 from xling_tasks.report.page.samples import LIMIT, samples_to_read
@@ -152,11 +153,8 @@ def test_correctness_contradictory_first_then_size_then_question(tmp_path):
     assert [item.model for item in both] == ["x", "x", "y", "y"]
 
 
-def concluded(language, meaning, verdict="worse", metric="contradictory"):
-    return Conclusion(
-        "m", "liveqa", language, "correctness", metric, verdict, "", 0.1, 0.05, 0.2, 0.01, 9, 0.02,
-        0.1, meaning=meaning,
-    )  # fmt: skip
+def concluded(language, meaning, verdict="worse"):
+    return conclusion(language, verdict, 0.1, meaning=meaning)
 
 
 def test_examples_are_of_the_conclusions_above_them(tmp_path):

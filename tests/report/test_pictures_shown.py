@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from browser import PHONE, WIDE, Opened, axe
-from pictured import cell, everything, over_temperatures, report
+from pictured import cell, conclusion, everything, over_temperatures, report
 
 from xling_tasks.criteria import Panel
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.pages import FOLDER
-from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.all import pictures
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.pictures.verdicts import overview
@@ -37,36 +36,29 @@ _FAULTS = """() => {
 }"""
 
 
-def conclusion(model, language, metric, number, criterion="correctness", dataset="liveqa"):
+def concluded(model, language, metric, number, criterion="correctness", dataset="liveqa"):
     verdict = VERDICTS[number % 5]
     estimate = None if verdict == "not_comparable" else 0.04 * (number % 7) - 0.2
-    return Conclusion(
-        model=model, dataset=dataset, language=language, criterion=criterion, metric=metric,
-        verdict=verdict, reason="so", estimate=estimate,
-        low=None if estimate is None else estimate - 0.06,
-        high=None if estimate is None else estimate + 0.06, p=0.01, n=246, margin=0.05,
-        detectable=0.1, value=None if estimate is None else 0.986 + estimate, english=0.986,
+    return conclusion(
+        language, verdict, estimate, metric=metric, model=model, criterion=criterion,
+        dataset=dataset, higher=True, english=0.986, width=0.06,
     )  # fmt: skip
 
 
 def few(models=NAMES):
-    metrics = ("contradictory", "helped", "served")
-    return [
-        conclusion(model, code, metric, 3 * i + j + k)
-        for i, model in enumerate(models)
-        for j, code in enumerate(("es", "zh", "hi"))
-        for k, metric in enumerate(metrics)
-    ] + [
-        conclusion(model, code, "macro_f1", i + j, "verifiability")
-        for i, model in enumerate(models)
-        for j, code in enumerate(("es", "zh", "hi"))
-    ]
+    found = []
+    for i, model in enumerate(models):
+        for j, code in enumerate(("es", "zh", "hi")):
+            for k, metric in enumerate(("contradictory", "helped", "served")):
+                found.append(concluded(model, code, metric, 3 * i + j + k))
+            found.append(concluded(model, code, "macro_f1", i + j, "verifiability"))
+    return found
 
 
 def many(models):
     codes = [code for code in LANGUAGES if code != "en"]
     return [
-        conclusion(model, code, metric, i + j, metric.partition("_")[0], "xling")
+        concluded(model, code, metric, i + j, metric.partition("_")[0], "xling")
         for i, model in enumerate(models)
         for j, code in enumerate(codes)
         for metric in ("information_f1", "empathy")
@@ -123,12 +115,10 @@ def test_colours_follow_a_dark_page_and_can_be_told_from_it(browser, tmp_path):
     path = shown(tmp_path, [overview(few(NAMES[:1]))])
     for scheme in ("light", "dark"):
         page = Opened(browser, path, color_scheme=scheme)
-        found = axe(page.page)
-        assert found == []
+        assert axe(page.page) == []
+        stroke = "e => getComputedStyle(e).stroke"
         colours = {
-            kind: page.page.locator(f".chart .{kind}").first.evaluate(
-                "e => getComputedStyle(e).stroke"
-            )
+            kind: page.page.locator(f".chart .{kind}").first.evaluate(stroke)
             for kind in ("worse", "better", "same", "unsure", "apart")
         }
         assert len(set(colours.values())) == 5
