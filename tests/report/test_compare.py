@@ -813,11 +813,16 @@ def test_a_metric_at_one_temperature(tmp_path):
     assert row["temperature"] == 1.0
 
 
-def test_files(two, tmp_path):
+def test_what_is_printed_and_written(two, tmp_path):
     to = tmp_path / "to"
     told = written(to, *two)
     names = ["compare.csv", "compare.html", "compare.json", "compare.md", "view.html"]
     assert sorted(path.name for path in to.iterdir()) == names
+    assert told.shown.split("\n")[1:4] == [
+        "B is better than A in Hindi; elsewhere it is not shown that B is better or worse than A.",
+        "Hindi: B is better than A (answers more complete than the expert's: 99 per 100, A 40).",
+        "English: whether B is better or worse than A cannot be told.",
+    ]
     assert told.content == compared(*two) == compared(*two, "--seed", "0")
     other = rows(compared(*two, "--seed", "1"))[HELP, "hi"]
     assert other["difference"] == rows(told.content)[HELP, "hi"]["difference"]
@@ -947,14 +952,6 @@ def test_the_answer_comes_first_on_page_terminal_and_markdown(tmp_path, language
     assert told.content["answer"] == said and "<script" not in told.html
     assert all(text in html.unescape(told.html) for text in said)
     assert told.page.split("\n")[2] == f"**{said[0]}**"
-
-
-def test_where_one_is_better_and_the_other_open(two, tmp_path):
-    assert shown_by(*two, "--to", tmp_path / "to").split("\n")[1:4] == [
-        "B is better than A in Hindi; elsewhere it is not shown that B is better or worse than A.",
-        "Hindi: B is better than A (answers more complete than the expert's: 99 per 100, A 40).",
-        "English: whether B is better or worse than A cannot be told.",
-    ]
 
 
 def test_where_nothing_is_shown_languages_alike_share_a_sentence(tmp_path):

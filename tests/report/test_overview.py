@@ -52,16 +52,13 @@ def test_only_verdicts_that_there_are_have_a_mark_and_cannot_tell_is_dashed():
     assert drawn.count("interval dashed") == 1 and ">better</bdi>" not in drawn
 
 
-def test_a_veto_has_no_estimate_and_says_so():
-    panel = gap_panels(three())[0]
+def test_numbers_stand_beside_the_marks_and_in_the_text_alternative():
+    (panel,) = gap_panels(three())
+    # A veto has no estimate and says so.
     assert "Hindi: not comparable: because" in panel.body
     assert panel.body.count('class="interval') == 2
     (only,) = gap_panels([conclusion("hi", "not_comparable", None)])
     assert "not comparable" in only.body and "margin" not in only.body
-
-
-def test_numbers_stand_beside_the_marks_and_in_the_text_alternative():
-    (panel,) = gap_panels(three())
     assert re.findall(r'class="end">(\d+)<tspan class="roomy">\xa0(vs \d+)', panel.body) == [
         ("19", "vs 11"), ("8", "vs 11"),
     ]  # fmt: skip

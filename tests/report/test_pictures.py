@@ -84,22 +84,22 @@ def test_every_kind_is_valid_and_the_same_every_time():
         assert picture.section == "summary" or picture.title in picture.alt
         for panel in picture.drawing.panels:
             assert panel.alt and words(panel) and panel.height > 20
-
-
-def test_pictures_stand_on_a_page_and_by_themselves():
-    allowed = {"svg", "g", "path", "rect", "line", "text", "tspan", "title", "style"}
     for picture in pictures(everything((HOSTILE, "k"))):
-        page = ET.fromstring(f"<div>{picture.html}</div>")
-        drawn = [n for n in page.iter("svg") if n.get("role") == "img" and n.get("aria-label")]
-        assert len(drawn) == len(picture.drawing.panels)
-        alone = ET.fromstring(picture.svg())
-        assert alone.get("role") == "img" and alone.get("aria-label") == clean(picture.alt)
-        assert float(alone.get("width")) == WIDTH
-        tags = {node.tag.rpartition("}")[2] for node in alone.iter()}
-        assert tags <= allowed and "style" not in {node.tag for node in page.iter()}
-        for node in [*page.iter(), *alone.iter()]:
-            assert not any(name in ("style", "id") or name.startswith("on") for name in node.attrib)
-        assert not re.search(r"var\(|url\(|<script", picture.svg())
+        stands_on_a_page_and_by_itself(picture)
+
+
+def stands_on_a_page_and_by_itself(picture):
+    page, alone = ET.fromstring(f"<div>{picture.html}</div>"), ET.fromstring(picture.svg())
+    drawn = [n for n in page.iter("svg") if n.get("role") == "img" and n.get("aria-label")]
+    assert len(drawn) == len(picture.drawing.panels)
+    assert alone.get("role") == "img" and alone.get("aria-label") == clean(picture.alt)
+    assert float(alone.get("width")) == WIDTH
+    allowed = {"svg", "g", "path", "rect", "line", "text", "tspan", "title", "style"}
+    assert {node.tag.rpartition("}")[2] for node in alone.iter()} <= allowed
+    assert "style" not in {node.tag for node in page.iter()}
+    for node in [*page.iter(), *alone.iter()]:
+        assert not any(name in ("style", "id") or name.startswith("on") for name in node.attrib)
+    assert not re.search(r"var\(|url\(|<script", picture.svg())
 
 
 def test_hostile_names_are_text():

@@ -293,7 +293,11 @@ def test_spread_over_the_five_temperatures_stands_beside_table_a11(tmp_path):
 
 
 def test_published_labels_are_those_of_the_paper(liveqa):
-    by_name = by_key(report_of(liveqa))
+    made = tables(report_of(liveqa))
+    by_name, sections = {table.key: table for table in made}, [table.section for table in made]
+    assert len(by_name) == len(made)
+    assert {*sections} <= {*CRITERIA, "coverage", "summary", "statistics"}
+    assert sections[0] == "coverage" and sections[-1] == "statistics"
     counts, shares = by_name["correctness_counts_liveqa"], by_name["correctness_liveqa"]
     assert cells(counts, CODES, label=CONTRA, **GPT) == [3, 1, 4, 13]
     # 226 of 246 in English, 142 in Hindi.
@@ -696,11 +700,3 @@ def test_csv_and_markdown_escape():
         ["'=2+3", "2", "yes"],
         ["[a](http://b) *c* a_b", "<0.001", "no"],
     ]
-
-
-def test_keys_are_unique_and_sections_known(liveqa):
-    made = tables(report_of(liveqa))
-    assert len({table.key for table in made}) == len(made)
-    sections = [table.section for table in made]
-    assert {*sections} <= {*CRITERIA, "coverage", "summary", "statistics"}
-    assert sections[0] == "coverage" and sections[-1] == "statistics"
