@@ -6,7 +6,7 @@ import json
 import logging
 
 import pytest
-from faults.asked import generate
+from faults.services import generate
 from lm_eval.api.registry import get_model
 
 from xling_tasks.errors import SettingError

@@ -20,6 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import yaml
 from aiohttp import web
 
 KINDS = (
@@ -28,17 +29,10 @@ KINDS = (
 )  # fmt: skip
 
 # What services may say of their trouble with status 200, in ten languages.
+TEXTS = Path(__file__).parents[1] / "cases" / "service_texts.yaml"
 WORDS = {
-    "words in Chinese": "系统开小差了，稍后重试吧",
-    "words in Spanish": "Hemos alcanzado el máximo de consultas por hoy",
-    "words in Hindi": "कृपया कुछ देर बाद प्रयास करें",
-    "words in Arabic": "تعذر إكمال طلبك الآن",
-    "words in Russian": "Временные неполадки, уже чиним",
-    "words in Japanese": "ただいまメンテナンス中です",
-    "words in French": "Solde épuisé : rechargez votre compte",
-    "words in German": "Kontingent erschöpft",
-    "words in Portuguese": "Ops, algo deu errado por aqui",
-    "words in Swahili": "Samahani, jaribu tena baadaye",
+    f"words in {language}": text
+    for language, text in yaml.safe_load(TEXTS.read_text(encoding="utf-8"))["words"].items()
 }
 KINDS += tuple(WORDS)
 

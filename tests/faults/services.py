@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -11,10 +12,17 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from xling_tasks.lm.service import as_text
+from xling_tasks.models.calls import stream
+from xling_tasks.models.health import Health, Limits
+from xling_tasks.models.rounds import Call, concurrency
+from xling_tasks.unanswered import failed
 
 from .server import GREETING, KINDS, answer, translation
 
@@ -97,13 +105,22 @@ def translator(url: str) -> Found:
     return Found(translations.count(None), wrong)
 
 
+def generate(
+    lm: Any, requests: Sequence[tuple[Any, Mapping[str, Any]]], limits: Limits | None = None
+) -> list[str]:
+    """Answers of an API backend, as a run gets them, without a harness around it."""
+    limits = limits or Limits.of({"timeout": getattr(lm, "timeout", Limits.timeout)})
+    health = Health("the model under test", limits, concurrency(lm))
+    calls = [Call(context, dict(gen_kwargs)) for context, gen_kwargs in requests]
+    answers = [""] * len(calls)
+    with contextlib.closing(stream(lm, calls, limits, health)) as arriving:
+        for place, reply in chain.from_iterable(arriving):
+            answers[place] = as_text(reply)
+    return answers
+
+
 def model(url: str) -> Found:
     from lm_eval.api.registry import get_model
-
-    from xling_tasks.models.health import Limits
-    from xling_tasks.unanswered import failed
-
-    from .asked import generate
 
     args = setting(url)["model_args"]
     lm = get_model("local-chat-completions")(**args)

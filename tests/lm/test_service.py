@@ -62,17 +62,10 @@ def rates(results, task=C):
 
 OUTCOMES = {
     "failed": [
-        (200, {}, b""),
-        (200, {}, b"{}"),
-        (200, {}, b"[1"),
-        whole({"choices": []}),
-        whole({"choices": None}),
-        whole({"error": {"message": "overloaded"}}),
-        body(finish_reason="stop"),
-        body(message={"content": None}, finish_reason="stop"),
-        said("Internal Server Error"),
-        (500, {}, b"no"),
-        None,
+        (200, {}, b""), (200, {}, b"{}"), (200, {}, b"[1"), (500, {}, b"no"), None,
+        whole({"choices": []}), whole({"choices": None}),
+        whole({"error": {"message": "overloaded"}}), said("Internal Server Error"),
+        body(finish_reason="stop"), body(message={"content": None}, finish_reason="stop"),
     ],
     "refused": [
         said("", finish_reason="content_filter"),
@@ -80,8 +73,7 @@ OUTCOMES = {
         body(message={"content": None, "refusal": "I cannot."}, finish_reason="stop"),
     ],
     "empty": [
-        said("", finish_reason="stop"),
-        said(" \n"),
+        said("", finish_reason="stop"), said(" \n"),
         body(message={"content": None, "reasoning_content": "hm"}, finish_reason="length"),
     ],
 }  # fmt: skip

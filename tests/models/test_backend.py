@@ -15,15 +15,9 @@ from xling_tasks.models.backend import Backend, Conversation, backend
 from xling_tasks.models.calls import CHUNK
 from xling_tasks.models.health import ServiceDown
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.replies import role
 from xling_tasks.replies.folder import cache_folder, key_of, named_folder
-from xling_tasks.replies.role import (
-    forget_saved,
-    save_answers,
-    saved_places,
-    saved_row,
-    saved_rows,
-    store_of,
-)
+from xling_tasks.replies.role import store_of
 
 
 def judge(served, *, cache=None, **more):
@@ -151,14 +145,16 @@ def test_keys_differ_by_every_part_and_not_by_order_of_arguments():
 
 def test_answers_are_saved_and_forgotten(tmp_path):
     rows = [{"task": "a/b"}, {"question_id": "0", "answer": "नमस्ते\n\ud800"}]
-    place = save_answers(tmp_path, "a/b", 1, rows)
-    assert saved_places(tmp_path / "replies.sqlite") == {Path(place): rows[0]}
-    assert list(saved_rows(Path(place))) == [*enumerate(rows)]
-    assert saved_row(Path(place), 1) == rows[1]
-    forget_saved(place)
-    assert not saved_places(tmp_path / "replies.sqlite") and saved_row(Path(place), 1) == {}
+    place = role.save_answers(tmp_path, "a/b", 1, rows)
+    assert role.saved_places(tmp_path / "replies.sqlite") == {Path(place): rows[0]}
+    assert list(role.saved_rows(Path(place))) == [*enumerate(rows)]
+    assert role.saved_row(Path(place), 1) == rows[1]
+    role.forget_saved(place)
+    assert (
+        not role.saved_places(tmp_path / "replies.sqlite") and role.saved_row(Path(place), 1) == {}
+    )
     (tmp_path / "of_0_2.jsonl").touch()
-    forget_saved(str(tmp_path / "of_0_2.jsonl"))
+    role.forget_saved(str(tmp_path / "of_0_2.jsonl"))
     assert not (tmp_path / "of_0_2.jsonl").exists()
 
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 from faults import services
-from faults.asked import generate
 from faults.server import WORDS, answer
+from faults.services import generate
 from lm_eval.api.registry import get_model
 
 from xling_tasks.models import http

@@ -30,18 +30,7 @@ def test_many_at_once_in_order():
     assert reasons([], "es", "en") == []
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", False),
-        ("......................", False),
-        ("Tel.: 555 555 555 555 555 555", False),
-        ("ha ha ha ha", False),
-        ("ha ha ha ha ha", True),
-        ("दवा दवा दवा दवा दवा दवा", True),
-        ("one two three four five six seven eight", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TRANSLATIONS["repeats"])
 def test_repeats(text, expected):
     assert repeats(text) is expected
 

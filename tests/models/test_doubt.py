@@ -26,17 +26,13 @@ def turn(texts, *ways):
 
 def replies_of(served, number, temperature, reads=None, found=None, **more):
     """The replies to some questions, each with a seed; `found` gets them as they arrive."""
-    lm, found = (
-        get_model("local-chat-completions")(**served.spec()["model_args"]),
-        {} if found is None else found,
-    )
+    found = {} if found is None else found
+    lm = get_model("local-chat-completions")(**served.spec()["model_args"])
+    chats = [[{"role": "user", "content": question(i)}] for i in range(number)]
+    given = {"temperature": temperature, "until": ["x"], "max_gen_toks": 5, **more}
     calls = [
-        Call(
-            lm.apply_chat_template([{"role": "user", "content": question(i)}]),
-            {"temperature": temperature, "until": ["x"], "max_gen_toks": 5, "seed": i, **more},
-            reads,
-        )
-        for i in range(number)
+        Call(lm.apply_chat_template(chat), {"seed": seed, **given}, reads)
+        for seed, chat in enumerate(chats)
     ]
     for arrived in stream(lm, calls, LIMITS, Health("the model", LIMITS, 4)):
         found.update(arrived)
@@ -55,12 +51,11 @@ def own(prompt):
 @pytest.mark.parametrize(("text", "temperature"), turn(TROUBLE, (0,), (1,)))
 def test_the_trouble_of_a_moment_in_any_language_is_no_answer(serve, caplog, text, temperature):
     draw = random.Random(3)
-    served = serve(
-        lambda p: (
-            # Whatever is asked: a service in trouble does not look at it.
-            text.replace("17", str(draw.randrange(99))) if draw.random() < 0.1 else own(p)
-        )
-    )
+
+    def says(prompt):  # whatever is asked: a service in trouble does not look at it
+        return text.replace("17", str(draw.randrange(99))) if draw.random() < 0.1 else own(prompt)
+
+    served = serve(says)
     served.whole = lambda reply: not reply.startswith("Rest")
     replies = replies_of(served, 200, temperature)
     wrong = [r for i, r in enumerate(replies) if r.text != own(question(i)) and not r.failed]

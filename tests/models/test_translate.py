@@ -353,9 +353,7 @@ def test_signature_and_sharing(nllb, tiny_nllb):
         for size in (2, 2, 3)
     )
     assert one is same is not other
-
-
-def test_dtypes_share_nothing(nllb, tiny_nllb):
+    # Dtypes share nothing.
     nllb().translate(list(ES_EN), "es")
     half = make(seq2seq(tiny_nllb, dtype="bfloat16"))
     half.translate(list(ES_EN), "es")

@@ -42,11 +42,11 @@ class Mortal(BaselineLM):
     asked: list = []
 
     def generate_until(self, requests, disable_tqdm=False):
-        Mortal.asked += [(r.task_name, r.args[0], json.dumps(r.args[1])) for r in requests]
+        Mortal.asked += requests
         return super().generate_until(requests, disable_tqdm)
 
     def loglikelihood(self, requests, disable_tqdm=False):
-        Mortal.asked += [(r.task_name, *r.args) for r in requests]
+        Mortal.asked += requests
         return super().loglikelihood(requests, disable_tqdm)
 
 
@@ -67,10 +67,9 @@ def mortal(run, monkeypatch):
     def run_(tasks, lives=10**9, metadata=QUICK, **options):
         """A start of the command; None if it was killed, which lets go of its locks."""
         Mortal.lives, Mortal.asked = lives, []
+        options = {"model": "mortal", "limit": 4, "metadata": dict(metadata), **options}
         try:
-            return run(
-                tasks, **{"model": "mortal", "limit": 4, "metadata": dict(metadata), **options}
-            )
+            return run(tasks, **options)
         except Killed:
             journaled.end()
             return None
