@@ -93,19 +93,14 @@ def test_one_model_has_answer_sentences_picture_and_flags(written, looked, size)
     opened = looked(written({"m": FOUR}), size)
     said = "Hindi is served worse than English; for Spanish and Chinese it cannot be told."
     assert said in first(opened)
-    hindi, spanish, chinese = (line.strip() for line in lines_of(opened))
-    assert hindi.startswith(
-        "Hindi: worse than English. Harmful answers, by this judge: 45 of 100 in Hindi, 11 of"
-    )
-    assert ("would explain all of it." in hindi) == (size == WIDE)  # A phone has it below.
-    assert "Other measures: 1 worse than English, 1 about the same as English." in hindi
-    assert spanish.startswith(
-        "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 of 100 in English"
-    )
+    lines = [line.strip() for line in lines_of(opened)]
+    assert [line.partition(". Harmful answers, by this judge: ")[0] for line in lines] == [
+        "Hindi: worse than English", "Spanish: cannot tell", "Chinese: cannot tell",
+    ]  # fmt: skip
+    assert ("would explain all of it." in lines[0]) == (size == WIDE)  # A phone has it below.
+    assert "Other measures: 1 worse than English, 1 about the same as English." in lines[0]
     if size == WIDE:
-        assert re.search(r"With 100 questions, a difference smaller than [\d.]+ per 100", spanish)
-        assert "Next: ask more questions: about" in spanish
-    assert "Chinese: cannot tell. Harmful answers, by this judge: 12 of 100" in chinese
+        assert "Next: ask more questions: about" in lines[1]
     answer = [f"#answer {part}" for part in (".short", ".line", "figure svg.chart", ".flags li")]
     for part in ("h1", *answer):
         assert opened.on_first_screen(part), part
@@ -157,7 +152,7 @@ def test_three_models_and_three_datasets(written, looked, size):
     assert "Hindi 90 of 246" in first(opened)
 
 
-def test_without_a_judge_and_without_english(written, looked):
+def test_without_a_judge(written, looked):
     inside = {"langid_match": 1.0, "empty_rate": 0.0}
     rows = [{"doc": {"question_id": str(i)}, "resps": [["x"]], **inside} for i in range(30)]
     task = task_of(inside, rows, record=PLAIN, better={"langid_match": True})
@@ -167,9 +162,6 @@ def test_without_a_judge_and_without_english(written, looked):
     assert opened.on_first_screen(".flags a")
     opened.page.locator(".flags a").first.click()
     assert opened.page.url.endswith("#know-first")
-    lacking = {key: task for key, task in FOUR.items() if not key.endswith("_en")}
-    opened = looked(written({"m": lacking}), PHONE)
-    assert "Nothing can be compared with English: there are no results in English." in first(opened)
 
 
 def test_for_one_language_nothing_of_others_is_left_and_no_number_changes(written, looked):
