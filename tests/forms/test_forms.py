@@ -10,7 +10,7 @@ from forms import forms
 
 from xling_tasks.criteria import NO_RESPONSE
 from xling_tasks.models.judge import read_verdict as read_judge
-from xling_tasks.readers.phrase_files import phrases, twice
+from xling_tasks.readers.phrase_files import expanded, of_part, phrases, twice
 from xling_tasks.readers.plain import one_form
 from xling_tasks.readers.verdict_lexer import spelled
 
@@ -62,6 +62,12 @@ def test_replies_of_judges_written_before_the_rules_were_looked_at_are_never_rea
     assert clear.count(NO_RESPONSE) <= 0.15 * len(clear)  # these are asked again
 
 
+def test_a_phrase_with_alternatives_stands_for_all_of_them():
+    assert [*expanded("(i|we) (will|) go")] == ["i will go", "i go", "we will go", "we go"]
+    assert [*expanded("respuesta(s)")] == ["respuesta(s)"]
+    assert "one should pick" in of_part(phrases()["en"], "")["choose"]
+
+
 def test_no_phrase_stands_twice_in_a_language():
     """Of two the first kind counts, and the other is dead: whoever changes it wonders."""
     assert list(twice()) == []
@@ -72,7 +78,7 @@ def test_phrases_of_verdicts_stand_in_the_spelling_that_replies_are_read_in():
     other = [
         (language, text)
         for language, kinds in phrases().items()
-        for texts in kinds.get("verdict", {}).values()
+        for texts in of_part(kinds, "verdict").values()
         for text in texts
         if spelled(one_form(text)) != one_form(text)
     ]

@@ -142,6 +142,7 @@ SLIPS = {
     "kind": [(WORDS, "yes: [", "yess: [", "dag.yaml: verdict: unknown kind 'yess'. Did you mean")],
     "part": [(WORDS, "verd", "noun: [x]\nverd", "unknown kind 'noun'. It stands below verdict:")],
     "no list": [(WORDS, "[iin]", "iin", r"dag.yaml: verdict: yes: expected a list, .* got 'iin'")],
+    "half a choice": [(WORDS, "[iin]", "[iin|ee]", r"yes: expected '\(a\|b\) c' .*'iin\|ee'")],
     "several": [
         (ROWS, ", question: 'Bohigu:'", "", "languages.yaml, dag: no `question`"),
         (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from xling_tasks.readers.plain import one_form
 
 FOLDER = Path(__file__).with_name("phrases")
 VERDICT = "verdict"
+_CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 PARTS = ("", VERDICT)
 """Phrases for letters, at the left of a file, and for Yes and No, below `verdict:`."""
 
@@ -31,9 +34,21 @@ def phrases() -> Mapping[str, Mapping[str, Any]]:
     return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
 
 
+def expanded(phrase: str) -> Iterator[str]:
+    """All that a phrase stands for: '(i|we) (will|) choose' are four."""
+    parts = [
+        part.split("|") if place % 2 else [part] for place, part in enumerate(_CHOICE.split(phrase))
+    ]
+    return (" ".join("".join(words).split()) for words in itertools.product(*parts))
+
+
 def of_part(kinds: Mapping[str, Any], part: str) -> Mapping[str, list[str]]:
-    """The lists of one part of a file."""
-    return kinds.get(part, {}) if part else {k: v for k, v in kinds.items() if k != VERDICT}
+    """The lists of one part of a file, with all that their phrases stand for."""
+    own = kinds.get(part, {}) if part else {k: v for k, v in kinds.items() if k != VERDICT}
+    return {
+        kind: [*dict.fromkeys(itertools.chain.from_iterable(map(expanded, texts)))]
+        for kind, texts in own.items()
+    }
 
 
 def twice() -> Iterator[str]:
@@ -83,3 +98,7 @@ def _check(path: str, part: str, content: Any) -> None:
             isinstance(text, str) and text.strip(" *") for text in texts
         ):
             raise DataError(f"{where}: {kind}: expected a list, as in [a, b], got {texts!r:.60}")
+        elif wrong := [text for text in texts if "|" in "".join(expanded(text))]:
+            raise DataError(
+                f"{where}: {kind}: expected '(a|b) c' for two phrases, got {wrong[0]!r}"
+            )
