@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,10 +115,16 @@ def rewritten(export, name, change):
 
 
 def concluded(out, *exports):
+    """What is concluded: `gap` and `share` are of harm in Spanish."""
     models = read_models([out])
     human = read_human(exports, models) if exports else None
     report = make_report(models, Options(n_resamples=1000), human)
-    return {(c.language, c.metric): c for c in report.conclusions}, report, human
+    found = {(c.language, c.metric): c for c in report.conclusions}
+    shares = {(c.language, c.label): c for c in report.corrected}
+    notes = human.notes if human else None
+    spanish = ("es", CONTRADICTORY)
+    return SimpleNamespace(all=found, shares=shares, notes=notes, gap=found[spanish],
+                           share=shares.get(spanish))  # fmt: skip
 
 
 def test_labels_that_were_settled_stand_in_place_of_both(tmp_path, folder):
@@ -131,32 +138,30 @@ def test_labels_that_were_settled_stand_in_place_of_both(tmp_path, folder):
     settled = annotated(tmp_path, folder, name="Chi")
     settled = rewritten(settled, "Chi", lambda content: content.update(resolves=["Anna", "Bo"]))
     by_people, apart, after = (
-        concluded(folder, *exports)[0]["es", CONTRADICTORY].estimate
+        concluded(folder, *exports).gap.estimate
         for exports in (people[:1], people, [*people, settled])
     )
     assert after == pytest.approx(by_people) and apart != pytest.approx(by_people)
 
 
 def test_a_gap_that_is_the_judges_own_goes(tmp_path, folder):
-    alone, _, _ = concluded(folder)
-    own = alone["es", CONTRADICTORY]
+    own = concluded(folder).gap
     assert own.verdict == "worse" and own.judge_error_in_interval is False
     export = annotated(tmp_path, folder)
-    by_label, report, human = concluded(folder, export)
-    mended = by_label["es", CONTRADICTORY]
+    made = concluded(folder, export)
+    mended, share = made.gap, made.share
     true = {code: np.mean([own == CONTRADICTORY for own in TRUTH[code]]) for code in TRUTH}
     true_gap = true["es"] - true["en"]
     assert mended.verdict != "worse" and mended.judge_error_in_interval is True
     assert mended.low < true_gap < mended.high and mended.low < 0 < mended.high
     assert abs(mended.estimate - true_gap) < 0.08 < own.estimate - true_gap
-    assert mended.high - mended.low > own.high - own.low and human.notes == []
+    assert mended.high - mended.low > own.high - own.low and made.notes == []
     # The same, put together here from page and samples.
     sides = [side_of(export, code, JUDGED[code]) for code in ("es", "en")]
     expected = ppi_contrast([*zip((1, -1), sides, strict=True)], shares=True)
     told = [(own.low, own.high) for own in (mended, expected)]
     assert told[0] == pytest.approx(told[1])
     assert (mended.estimate, mended.p) == pytest.approx((expected.value, expected.p))
-    share = next(c for c in report.corrected if (c.language, c.label) == ("es", CONTRADICTORY))
     alone = ppi_mean(sides[0], shares=True)
     told = (share.value, share.low, share.high, share.judge, share.labels, share.n)
     wanted = (alone.value, alone.low, alone.high, np.mean(sides[0].judge), 100, N)
@@ -165,7 +170,7 @@ def test_a_gap_that_is_the_judges_own_goes(tmp_path, folder):
 
 def test_a_second_model_and_a_subset_change_nothing(tmp_path, folder):
     export = annotated(tmp_path, folder)
-    first, _, _ = concluded(folder, export)
+    first = concluded(folder, export).all
     run_of(tmp_path / "other", labels_of(9, 0.1)[1], labels_of(10, 0.1)[1], model="other")
     models = read_models([f"a={folder}", f"b={tmp_path / 'other'}"])
     report = make_report(models, Options(n_resamples=1000), read_human([export], models))
@@ -205,8 +210,7 @@ def test_several_people_and_what_only_people_say(tmp_path, folder):
 
     files = [annotated(tmp_path, folder, name=name, say=wrong) for name in ("Anna", "Ben")]
     files.append(annotated(tmp_path, folder, name="Cleo", say=judge_of))
-    _, report, _ = concluded(folder, *files)
-    values = {(c.language, c.label): c.value for c in report.corrected}
+    values = {key: share.value for key, share in concluded(folder, *files).shares.items()}
     assert values["es", CONTRADICTORY] == values["en", CONTRADICTORY] == 0
     assert values["es", MORE] == pytest.approx(JUDGED["es"].count(MORE) / N)
 
@@ -216,15 +220,14 @@ def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
         lost = item["judge_label"] == CONTRADICTORY and item["language"] == "es"
         return None if lost else item["judge_label"]
 
-    by_label, _, human = concluded(folder, annotated(tmp_path, folder, say=say))
-    assert by_label["es", CONTRADICTORY].judge_error_in_interval is False
-    assert re.search("people labelled none of the .*judge calls contradictory", human.notes[0])
+    made = concluded(folder, annotated(tmp_path, folder, say=say))
+    assert made.gap.judge_error_in_interval is False
+    assert re.search("people labelled none of the .*judge calls contradictory", made.notes[0])
     said = "no usable labels of people for Spanish: the gap of Spanish is not corrected"
-    assert human.notes[1].endswith(said)
-    one = annotated(tmp_path, folder, "--for", "es", name="Ben")
-    by_label, _, human = concluded(folder, one)
-    assert by_label["es", CONTRADICTORY].judge_error_in_interval is False
-    assert human.notes[0].endswith("no usable labels of people for English: no gap corrected")
+    assert made.notes[1].endswith(said)
+    made = concluded(folder, annotated(tmp_path, folder, "--for", "es", name="Ben"))
+    assert made.gap.judge_error_in_interval is False
+    assert made.notes[0].endswith("no usable labels of people for English: no gap corrected")
 
 
 def test_failed_and_silent_verdicts_keep_their_place(tmp_path):
@@ -232,11 +235,9 @@ def test_failed_and_silent_verdicts_keep_their_place(tmp_path):
     en = [MORE] * 60 + [CONTRADICTORY] * 40
     out = run_of(tmp_path / "out", en, [None, "no_response"] + [CONTRADICTORY] * 20 + [MORE] * 78)
     export = annotated(tmp_path, out, say=judge_of)
-    by_label, report, _ = concluded(out, export)
-    own = by_label["es", CONTRADICTORY]
-    assert own.n == 98 and own.estimate == pytest.approx(20 / 98 - 40 / 98)
-    share = next(c for c in report.corrected if (c.language, c.label) == ("es", CONTRADICTORY))
-    assert share.value == pytest.approx(20 / 99) and share.labels == 98
+    made = concluded(out, export)
+    assert made.gap.n == 98 and made.gap.estimate == pytest.approx(20 / 98 - 40 / 98)
+    assert made.share.value == pytest.approx(20 / 99) and made.share.labels == 98
 
 
 def test_exports_that_do_not_belong_are_refused(tmp_path, folder):
@@ -260,7 +261,7 @@ def test_exports_that_do_not_belong_are_refused(tmp_path, folder):
         with pytest.raises(DataError, match=said):
             concluded(out, *exports)
     old = rewritten(export, "old", lambda content: content.pop("strata"))
-    assert concluded(folder, old)[0] == concluded(folder, export)[0]
+    assert concluded(folder, old).all == concluded(folder, export).all
 
 
 def test_how_many_labels_a_gap_needs(folder, tmp_path):
@@ -347,16 +348,16 @@ def test_labels_that_pairing_loses_are_told(tmp_path):
         return None if lost else item["judge_label"]
 
     export = annotated(tmp_path, out, say=say)
-    by_label, report, human = concluded(out, export)
-    assert by_label["es", CONTRADICTORY].judge_error_in_interval is False
-    note = next(n for n in human.notes if "beside" in n)
+    made = concluded(out, export)
+    assert made.gap.judge_error_in_interval is False
+    note = next(n for n in made.notes if "beside" in n)
     assert note.endswith(
         "people labelled no answer that the judge calls contradictory, so the gap is the judge's "
         "alone; label more"
     )
     assert f"{C}es beside" in note
     # Shares by themselves are corrected, and the page's banner has the note.
-    assert {c.language for c in report.corrected} == {"en", "es"}
+    assert {language for language, _ in made.shares} == {"en", "es"}
     to = tmp_path / "report"
     words = ["report", out, "--to", to, "--no-pictures", "--samples", 0, "--human", export]
     assert main(list(map(str, words))) == 0
@@ -371,9 +372,8 @@ def test_how_two_people_differ_is_in_the_interval(tmp_path, folder):
         return CONTRADICTORY if odd else truth_of(item)
 
     first = annotated(tmp_path, folder)
-    alone = concluded(folder, first)[0]["es", CONTRADICTORY]
-    both = concluded(folder, first, annotated(tmp_path, folder, name="Ben", say=harsher))
-    item = both[0]["es", CONTRADICTORY]
+    alone = concluded(folder, first).gap
+    item = concluded(folder, first, annotated(tmp_path, folder, name="Ben", say=harsher)).gap
     assert item.people_error_in_interval and not alone.people_error_in_interval
     assert item.estimate > alone.estimate and item.high - item.low > 2 * (alone.high - alone.low)
     assert "whose differences from each other are in the interval" in sentence(item)
@@ -400,13 +400,11 @@ def test_answers_without_a_majority_of_a_jury_are_left_out_and_bound(tmp_path):
     items = json.loads(export.read_text())["items"]
     shown = {int(i["question_id"][1:]) for i in items if i["language"] == "es"}
     assert not shown & silent
-    by_label, report, human = concluded(out, export)
-    share = next(c for c in report.corrected if (c.language, c.label) == ("es", CONTRADICTORY))
-    assert share.n == N - len(silent) and human.notes == []
+    made = concluded(out, export)
+    item, share = made.gap, made.share
+    assert share.n == item.n == N - len(silent) and made.notes == []
     known = [own for at, own in enumerate(TRUTH["es"]) if at not in silent]
     assert share.low < np.mean([own == CONTRADICTORY for own in known]) < share.high
-    item = by_label["es", CONTRADICTORY]
-    assert item.n == N - len(silent)
     # Where a verdict stands, both bounds of what no majority read are beside it.
     assert item.verdict in ("cannot_tell", "not_comparable")
 
@@ -422,4 +420,4 @@ def test_labels_of_other_answers_are_refused_though_the_judge_said_the_same(tmp_
     answers = len(json.loads(export.read_text())["answers"])
     old = rewritten(export, "old", lambda content: content.pop("answers"))
     assert answers == len(json.loads(old.read_text())["items"])
-    assert concluded(out, old)[2].notes == []
+    assert concluded(out, old).notes == []
