@@ -446,6 +446,12 @@ def test_what_speaks_against_an_option_is_for_it_where_the_question_asks_for_tha
         ("The answer is B. Hmm, actually I think C.", ""),
         ("The answer is B. Actually, no.", ""),
         ("The drug would be Ibuprofen (Option B). However, it is important to ask a doctor.", "B"),
+        ("It is preferred over aspirin.", ""),
+        ("Es mejor que aspirin.", ""),
+        ("Lo mejor es suspender aspirin.", ""),
+        ("Hay que evitar la A.", ""),
+        ("Il faut éviter A.", ""),
+        ("应避免A。", ""),
         ("You most likely have aspirin.", "A"),
         ("Скорее всего, aspirin.", "A"),
         ("这很可能是aspirin。", "A"),
@@ -469,3 +475,18 @@ def test_all_are_true_but_one_is_an_answer_where_one_that_is_not_is_asked_for():
         assert read_letters(rows, FOUR, several=False, question=question) == read
     other = f"{rows}\n\nThe one to mark is B."
     assert read_letters(other, FOUR, several=False, question="Which is FALSE?") == {"B"}
+
+
+@pytest.mark.parametrize(
+    ("purpose", "asks", "reply"),
+    [
+        ("To avoid bleeding, which one?", "Which should be avoided?", "A should be avoided."),
+        ("¿Cuál, para evitar recaídas?", "¿Cuál debe evitarse?", "Hay que evitar la A."),
+        ("Pour éviter une récidive, lequel ?", "Lequel faut-il éviter ?", "Il faut éviter A."),
+        ("为避免出血，应选用", "应避免使用的是", "应避免A。"),
+        ("Какой, чтобы избежать рецидива?", "Какого следует избегать?", "Следует избегать A."),
+    ],
+)
+def test_what_is_avoided_answers_only_where_that_is_asked_for(purpose, asks, reply):
+    assert read_letters(reply, FOUR, several=False, question=purpose) is None
+    assert read_letters(reply, FOUR, several=False, question=asks) == {"A"}

@@ -30,8 +30,8 @@ _VERDICTS = """
 _PHRASES = _BOTH + _LETTERS + _VERDICTS
 PHRASES = frozenset(_PHRASES.split())
 """Kinds of phrases, as the files in `phrases/` name them, that a token can have."""
-ASKS = "asks_false asks_not asks_against"
-"""What a question asks for, if not for what is right."""
+ASKS = "asks_false asks_not asks_against asks_nothing"
+"""What a question asks for, if not for what is right; 'to avoid bleeding' asks for nothing."""
 LETTERED = "lettered"
 """A noun before a letter that is no option's."""
 LIMITS = "tells when bare part harms norm"

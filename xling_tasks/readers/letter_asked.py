@@ -83,9 +83,13 @@ def _unconditional(words: list[str]) -> list[str]:
 
 
 def _phrases(words: list[str], kinds: str) -> set[str]:
-    """The kinds of a dictionary's phrases that words have."""
-    found = (lexicon(names=kinds).longest(words, at) for at in range(len(words)))
-    return {phrase[1] for phrase in found if phrase}
+    """The kinds of a dictionary's phrases that words have, but for what asks for nothing."""
+    found, at = set(), 0
+    while at < len(words):
+        phrase = lexicon(names=kinds).longest(words, at)
+        found |= {phrase[1]} if phrase else set()
+        at += phrase[0] if phrase else 1
+    return found - {"asks_nothing"}
 
 
 def roots(words: Iterable[str]) -> frozenset[str]:

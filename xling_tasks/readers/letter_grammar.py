@@ -197,7 +197,7 @@ HINTED_BEFORE = (?:[is are points explains has dash close_square]|[is are] (?:[w
  colon|comma)|[points explains has advised] [word capital article]{0,5} colon|right comma) [article
  is both option LINES bullet number open wait]* $
 # 'You most likely have measles', 'Most likely, measles'
-LIKELY = right [is comma]? [word has]{0,2} article* $
+LIKELY = right (?:comma|is? (?:word is)?|has) article* $
 LISTS = [option options] colon $
 ALONE = [article is option both so end close_square yes]*
 LABEL_ALONE = [^ENDS colon]+ colon article*
