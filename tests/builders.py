@@ -19,6 +19,12 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 STAMP = "2026-01-02T03-04-05.678901"
+PACKAGES = {
+    "xling_tasks": "xling_tasks",
+    "metrics": "xling_metrics",
+    "task_yaml": "xling_task_yaml",
+}
+"""Folder -> what is imported."""
 
 ONLY_OURS = """
 from pathlib import Path

@@ -33,11 +33,6 @@ from unittest import mock
 
 TESTS = Path(__file__).resolve().parent
 KEPT = TESTS / "cases" / "kept_reports.txt"
-PACKAGES = {
-    "xling_tasks": "xling_tasks",
-    "metrics": "xling_metrics",
-    "task_yaml": "xling_task_yaml",
-}
 _FEW = ("--n-resamples", "1000")
 _LONG = re.compile(r"-?\d+\.\d{10,}(?:e-?\d+)?|-?\d+(?:\.\d+)?e-\d+")
 """Numbers with digits that are the processor's, not ours."""
@@ -258,6 +253,8 @@ def main() -> int:
 def _of_revision(revision: str, folder: Path) -> dict[str, str]:
     """What the product of another revision writes, made by this module beside it."""
     folder.mkdir()
+    from builders import PACKAGES
+
     archive = subprocess.run(
         ["git", "archive", revision, *PACKAGES], cwd=TESTS.parent, check=True, capture_output=True
     )

@@ -8,9 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from pathlib import Path
 
 import regex
+import yaml
 
+PATTERNS = yaml.safe_load(
+    Path(__file__).with_name("cases").joinpath("prompt_gates.yaml").read_text("utf-8")
+)
+WRITER, UNSAID = PATTERNS["writer"], PATTERNS["unsaid"]
 SCRIPT = {
     **dict.fromkeys(("ar", "fa", "ur"), r"\p{Arabic}ـ"), "bn": r"\p{Bengali}", "el": r"\p{Greek}",
     "gu": r"\p{Gujarati}", "he": r"\p{Hebrew}", "hi": r"\p{Devanagari}", "kn": r"\p{Kannada}",
@@ -133,67 +139,10 @@ def complaints(code: str, english: str, text: str) -> list[str]:
     ]
 
 
-WRITER = {
-    "cs": (r"\b\w+l jsem\b|\bjsem (?:se |si |to |ho |ji )?\w+l\b",
-           r"\b\w+la jsem\b|\bjsem (?:se |si |to |ho |ji )?\w+la\b"),
-    "fr": (r"\b[Jj](?:e (?:me |ne |m'y |y )*suis|'ai été) (?:pas |si |très |toujours |encore )?\w+(?:é|eux)\b",
-           r"\b[Jj](?:e (?:me |ne |m'y |y )*suis|'ai été) (?:pas |si |très |toujours |encore )?\w+(?:ée|euse)\b"),
-    "gu": (r"\b\w*(?:તો|યો|લો) છું", r"\b\w*(?:તી|ઈ|ેલી) છું"),
-    "he": (r"אני (?:כבר |עדיין |רק |גם |תמיד )?(?:יודע|מפחד|מרגיש|מתבייש|עומד|יושב|חושב|הולך|ישן|צריך|יכול|שומע)\b",
-           r"אני (?:כבר |עדיין |רק |גם |תמיד )?(?:יודעת|מפחדת|מרגישה|מתביישת|עומדת|יושבת|חושבת|הולכת|ישנה|צריכה|יכולה|שומעת)\b"),
-    "hi": (r"(?:ता|या|आ|का|हा) हूँ", r"(?:ती|ई|यी|की|ही) हूँ"),
-    "it": (r"\b(?:[Mm]i )?(?:[Ss]ono|sento) (?:così |sempre |anche |più |molto |già )?\w+(?:ato|uto|ito|solo)\b",
-           r"\b(?:[Mm]i )?(?:[Ss]ono|sento) (?:così |sempre |anche |più |molto |già )?\w+(?:ata|uta|ita|sola)\b"),
-    "pa": (r"(?:ਦਾ|ਿਆ|ਿਹਾ|ਚੁੱਕਾ|ਇਆ) ਹਾਂ", r"(?:ਦੀ|ਈ|ਹੀ|ਚੁੱਕੀ) ਹਾਂ"),
-    "pl": (r"\w+łem\b", r"\w+łam\b"),
-    "pt": (r"\b(?:[Ee]stou|[Mm]e sinto|[Ff]ico|[Ff]iquei) (?:tão |muito |mais )?\w+(?:ado|ido|oso|sozinho)\b",
-           r"\b(?:[Ee]stou|[Mm]e sinto|[Ff]ico|[Ff]iquei) (?:tão |muito |mais )?\w+(?:ada|ida|osa|sozinha)\b"),
-    "ru": (r"\b[Яя] (?:не |уже |всё |только |больше |так |и |давно )?\w+[аеиоуяыюё]л(?:ся)?\b",
-           r"\b[Яя] (?:не |уже |всё |только |больше |так |и |давно )?\w+[аеиоуяыюё]л(?:а|ась)\b"),
-    "th": (r"ผม(?!ของ|ร่วง)", "ฉัน"),
-    "ur": (r"(?:تا|یا|چکا|رہا|ہوا) ہوں", r"(?:تی|ئی|چکی|رہی|ہوئی) ہوں"),
-}  # fmt: skip
-"""Verb and adjective forms by which a man and a woman speak of themselves: sure signs, not all."""
-
-
 def says_writer(code: str, text: str) -> set[str]:
     """`man`, `woman`, both or none: as whom the forms of `WRITER` have the writer speak."""
     forms = dict(zip(("man", "woman"), WRITER[code], strict=True))
     return {who for who, form in forms.items() if re.search(form, text)}
-
-
-UNSAID = {
-    "women": {
-        "ar": "صديقات|صديقة|زميلات|زميلة", "bn": "বান্ধবী|মহিলা|নারী", "cs": r"kamarád(?:ka|ky|kám)|kolegyn|přítelkyn",
-        "de": r"freundin|kollegin|fremdinnen", "el": r"φίλη\b|φίλες|συναδέλφισσ", "es": r"\bamigas?\b|compañeras|desconocidas",
-        "fa": "خانم|دختر است|زن است", "fr": r"\bamies?\b|copine|inconnues", "gu": "બહેનપણી|સખી",
-        "he": r"חברות(?:יי| שלי)|החברות|עמיתותי|בנות הזוג", "hi": "सहेली|सहेलि|महिला|करती हैं", "id": r"teman perempuan|perempuan lain",
-        "it": r"\bamic(?:a|he)\b|collega donna|colleghe|estranee", "ja": "女性|女友|女の", "kn": "ಗೆಳತಿ|ಮಹಿಳಾ|ಸ್ನೇಹಿತೆ",
-        "ko": "여자|여성", "ml": "കൂട്ടുകാരി|വനിത|സ്ത്രീ", "nl": r"vriendin|vrouwelijke", "pa": "ਸਹੇਲੀ|ਸਾਥਣ|ਔਰਤ",
-        "pl": r"przyjaciółk|koleżan(?!ki i koledzy)", "pt": r"\bamigas?\b|desconhecidas", "ro": r"prieten(?:ă|ele)|colegel|străinele",
-        "ru": r"подруг|коллега-женщин|женщин", "ta": "தோழி|பெண்", "te": "స్నేహితురా|మహిళా", "th": "ผู้หญิง|(?<!ลูก)สาว",
-        "tr": r"\bkadın|\bkız arkadaş", "ur": "سہیلی|خاتون|کرتی ہیں", "vi": r"\bnữ\b|\bcô bạn|bạn gái", "zh": "女(?!儿)",
-    },
-    "men": {
-        "fa": "مرد(?!ه|ن)|پسر است", "id": "(?<!anak )laki-laki", "ja": "男性|彼が|男の", "ko": "남자|남성", "th": "ผู้ชาย", "tr": r"\berkek|\badam",
-        "vi": r"\bnam\b|^anh bạn", "zh": "男|哥们",
-    },
-    "breast": {
-        "ar": "أُرضع|أرضع|ثدي", "bn": "বুকের", "cs": "kojím|kojen", "de": r"\bstille|brust", "el": "θηλάζ", "es": "pecho|amamant|lactar",
-        "fa": "سینه|پستان", "fr": r"allait|\bsein\b", "gu": "સ્તન|ધવડાવ", "he": "מניק", "hi": "स्तन", "id": r"menyusu|\basi\b|payudara",
-        "it": r"allatt|\bseno\b", "ja": "母乳|おっぱい|乳房", "kn": "ಎದೆ|ಹಾಲುಣಿ|ಮೊಲೆ", "ko": "젖|모유", "ml": "മുല", "nl": "borst",
-        "pa": "ਛਾਤੀ|ਚੁੰਘ", "pl": r"\bpiersi", "pt": "amament|peito", "ro": r"alăpt|\bsân", "ru": "груд", "ta": "தாய்ப்பால்|முலை",
-        "te": "పాలిస్త|చనుబాల|రొమ్ము", "th": "นมแม่|เต้า", "tr": r"emzir|\bmeme", "ur": "چھاتی|پستان", "vi": r"\bbú\b|sữa mẹ", "zh": "母乳|哺乳|吃奶",
-    },
-    "machine": {
-        "ar": "جهاز|آلة", "bn": "মেশিন", "cs": "přístroj", "de": r"maschine|\bgerät", "el": "μηχάνημα", "es": "máquina", "fa": "دستگاه",
-        "fr": r"machine|appareil", "gu": "મશીન", "he": "מכונ", "hi": "मशीन", "id": "mesin", "it": "macchina", "ja": "機械|装置", "kn": "ಯಂತ್ರ",
-        "ko": "기계", "ml": "യന്ത്ര|മെഷീ", "nl": r"machine|apparaat", "pa": "ਮਸ਼ੀਨ", "pl": "aparat|maszyn", "pt": "máquina", "ro": "aparat",
-        "ru": "аппарат", "ta": "இயந்திர|மெஷின்", "te": "యంత్ర|మెషి", "th": "เครื่อง", "tr": "makine", "ur": "مشین", "vi": r"\bmáy\b", "zh": "机",
-    },
-}  # fmt: skip
-"""What a card's `unsaid` forbids: words by which a language says what the English leaves open. Of men only where
-no grammar asks for it: elsewhere the masculine is what is said of anybody."""
 
 
 def unsaid_complaints(code: str, unsaid: list[str], text: str) -> list[str]:

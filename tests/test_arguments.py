@@ -26,68 +26,24 @@ from xling_tasks.replies.folder import key_of
 
 # Written down from what each argument does, not from the table.
 MOVES_BYTES = [
-    "batch_size=8",
-    "max_batch_size=64",
-    "num_concurrent=4",
-    "timeout=30",
-    "max_retries=5",
-    "device=cuda:1",
-    "device_map=auto",
-    "parallelize=true",
-    "max_memory_per_gpu=10GB",
-    "max_cpu_memory=9GB",
-    "offload_folder=/x",
-    "gpu_memory_utilization=0.5",
-    "tensor_parallel_size=2",
-    "data_parallel_size=2",
-    "swap_space=4",
-    "mem_fraction_static=0.7",
-    "tp_size=2",
-    "dp_size=2",
-    "enforce_eager=true",
-    "max_num_seqs=8",
-    "logits_cache=false",
-    "verify_certificate=false",
-    "ca_cert_path=/x.pem",
-    "header=X-Y",
-    "auth_token=abc",
-    "api_key=k",
-    "api_version=2024",
-    "low_cpu_mem_usage=true",
-    "download_dir=/d",
-    "cache_dir=/c",
-    "chunked_prefill_size=128",
-    "deadline=60",
-]
+    "batch_size=8", "max_batch_size=64", "num_concurrent=4", "timeout=30", "max_retries=5",
+    "device=cuda:1", "device_map=auto", "parallelize=true", "max_memory_per_gpu=10GB",
+    "max_cpu_memory=9GB", "offload_folder=/x", "gpu_memory_utilization=0.5",
+    "tensor_parallel_size=2", "data_parallel_size=2", "swap_space=4", "mem_fraction_static=0.7",
+    "tp_size=2", "dp_size=2", "enforce_eager=true", "max_num_seqs=8", "logits_cache=false",
+    "verify_certificate=false", "ca_cert_path=/x.pem", "header=X-Y", "auth_token=abc", "api_key=k",
+    "api_version=2024", "low_cpu_mem_usage=true", "download_dir=/d", "cache_dir=/c",
+    "chunked_prefill_size=128", "deadline=60",
+]  # fmt: skip
 CHANGES_REPLIES = [
-    "model=a",
-    "pretrained=b",
-    "revision=c",
-    "peft=d",
-    "dtype=float16",
-    "quantization=awq",
-    "load_in_4bit=true",
-    "seed=7",
-    "max_length=2048",
-    "max_model_len=2048",
-    "tokenizer=t",
-    "add_bos_token=true",
-    "enable_thinking=false",
-    "think_end_token=</think>",
-    "chat_template_args={}",
-    "truncation=true",
-    "load_format=dummy",
-    "kv_cache_dtype=fp8",
-    "lora_local_path=/l",
-    "temperature=0.5",
-    "system_prompt_of_mine=x",
-    "subfolder=s",
-    "base_url=http://other:1/v1",
-    "trust_remote_code=true",
-    "gguf_file=x.gguf",
-    "eos_string=</s>",
+    "model=a", "pretrained=b", "revision=c", "peft=d", "dtype=float16", "quantization=awq",
+    "load_in_4bit=true", "seed=7", "max_length=2048", "max_model_len=2048", "tokenizer=t",
+    "add_bos_token=true", "enable_thinking=false", "think_end_token=</think>",
+    "chat_template_args={}", "truncation=true", "load_format=dummy", "kv_cache_dtype=fp8",
+    "lora_local_path=/l", "temperature=0.5", "system_prompt_of_mine=x", "subfolder=s",
+    "base_url=http://other:1/v1", "trust_remote_code=true", "gguf_file=x.gguf", "eos_string=</s>",
     "max_gen_toks=9",
-]
+]  # fmt: skip
 
 
 def judge(**more):
@@ -147,13 +103,12 @@ def test_kinds():
 
 
 def test_keys_and_versions_in_an_address_make_no_other_server():
-    urls = [
-        "https://h/api?code=SECRET1&api-version=1&deployment=a",
-        "https://user:pw@h/api?deployment=a&code=SECRET2",
-    ]
-    same = {key_of(identity_of({"base_url": url})) for url in urls}
-    other = key_of(identity_of({"base_url": "https://h/api?deployment=b&code=SECRET1"}))
-    assert len(same) == 1 and other not in same
+    one, same, other = (
+        key_of(identity_of({"base_url": f"https://{rest}"}))
+        for rest in ("h/api?code=SECRET1&api-version=1&deployment=a",
+                     "user:pw@h/api?deployment=a&code=SECRET2", "h/api?deployment=b&code=SECRET1")
+    )  # fmt: skip
+    assert one == same != other
 
 
 def test_an_unknown_argument_says_so_once(caplog):

@@ -12,6 +12,7 @@ import os
 from contextlib import suppress
 
 import pytest
+from builders import STAMP
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lm_eval.models.openai_completions import LocalChatCompletion
@@ -46,20 +47,8 @@ COMMON = settings(
     suppress_health_check=list(HealthCheck),
 )
 
-TEXT = st.text(max_size=200) | st.sampled_from(
-    [
-        "Yes",
-        "No.",
-        "ANSWER: A, B",
-        "答案：A和C",
-        "<think>A</think> B",
-        "हाँ",
-        "Sí",
-        "A" * 5000,
-        "\0",
-        "\ud800",
-    ]
-)
+SAID = ["Yes", "No.", "ANSWER: A, B", "答案：A和C", "<think>A</think> B", "हाँ", "Sí", "A" * 5000, "\0", "\ud800"]  # fmt: skip
+TEXT = st.text(max_size=200) | st.sampled_from(SAID)
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | TEXT
 JSON = st.recursive(
     LEAF, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4)
@@ -72,19 +61,19 @@ def keyed(*names):
     return st.dictionaries(st.sampled_from(names) | st.text(max_size=5), JSON, max_size=8)
 
 
-def written(path, value):
-    path.write_bytes(as_bytes(value))
-    return path
-
-
 def as_bytes(value):
-    if isinstance(value, bytes):
-        return value
     return json.dumps(value).encode("utf-8", "surrogatepass")
 
 
-def lines(rows):
-    return b"\n".join(map(as_bytes, rows))
+def lines(rows, most=3):
+    """Files of JSON lines, and of anything."""
+    lists = st.lists(rows, max_size=most).map(lambda own: b"\n".join(map(as_bytes, own)))
+    return lists | st.binary(max_size=300)
+
+
+def whole(value):
+    """Files of one JSON value, and of anything."""
+    return value.map(as_bytes) | st.binary(max_size=300)
 
 
 # Replies
@@ -132,103 +121,51 @@ def test_headers(headers):
     assert seconds is None or seconds >= 0
 
 
-# Settings
-
-
-@COMMON
-@given(
-    keyed("k", "judge", "translator", "encoder", "temperatures", "languages", "topic_seeds",
-          "sampling_seed", "greedy_repeats", "prompts_file", "prompts", "prompt_set", "data_dir",
-          "xling_cache")
-)  # fmt: skip
-def test_settings(metadata):
-    with suppress(XlingError):
-        Settings.parse(metadata, {})
-
-
-@COMMON
-@given(
-    keyed("model", "model_args", "batch_size", "max_gen_toks", "apply_chat_template", "deadline",
-          "detect_errors")
-)  # fmt: skip
-def test_model_specs(value):
-    with suppress(XlingError):
-        ModelSpec.parse("judge", {"model": "hf", **value})
-
-
-# Files of data
+# Settings and files of data
 
 WIDE = [
     f"{kind}_{name}"
     for kind in ("question", "answer")
     for name in ("English", "Hindi", "Chinese", "Spanish")
 ]
-ROWS = st.lists(
-    st.fixed_dictionaries({name: LEAF for name in ("id", "label", "answer_ids", *WIDE)}) | JSON,
-    max_size=4,
+ROW = st.fixed_dictionaries({name: LEAF for name in ("id", "label", "answer_ids", *WIDE)}) | JSON
+SETTINGS = ("k judge translator encoder temperatures languages topic_seeds sampling_seed "
+            "greedy_repeats prompts_file prompts prompt_set data_dir xling_cache")  # fmt: skip
+OF_MODELS = "model model_args batch_size max_gen_toks apply_chat_template deadline detect_errors"
+EXPORT = keyed("format", "version", "annotator", "page_digest", "items").map(
+    lambda content: {"format": "xling-annotations", "version": 1, **content}
 )
+TABLE = st.binary(max_size=500) | TEXT.map(lambda text: text.encode("utf-8", "replace"))
+READ = {
+    "settings": (keyed(*SETTINGS.split()), lambda own: Settings.parse(own, {})),
+    "a model's": (keyed(*OF_MODELS.split()), lambda own: ModelSpec.parse("judge", {"model": "hf", **own})),
+    "of an exam": (
+        lines(keyed("question", "answer", "options", "answer_idx", "rationale", "meta_info")),
+        lambda content: mmedbench.parse(content, "place", "en", "test")),
+    "x.jsonl": (lines(ROW, 4), lambda path: xlinghealth.parse(RECORDS["healthqa"], read_tables(path))),
+    "x.xlsx": (TABLE, read_tables), "x.csv": (TABLE, read_tables), "x.parquet": (TABLE, read_tables),
+    "translations.jsonl": (lines(keyed("language", "text", "translation", "target")), read_translations),
+    "prompts.yaml": (
+        whole(JSON | keyed("answer", "judge", "claims", "support", "translate")),
+        lambda path: Prompts(str(path))),
+    "export.json": (whole(JSON | EXPORT), read_export),
+    "x.journal": (lines(JSON), read_former_journal),
+}  # fmt: skip
+"""What is read: a file's name, or another; what it may hold; its reader."""
 
 
+@pytest.mark.parametrize("name", READ)
 @COMMON
-@given(ROWS | st.binary(max_size=300))
-def test_jsonl(tmp_path_factory, rows):
-    path = tmp_path_factory.getbasetemp() / "rows.jsonl"
-    path.write_bytes(rows if isinstance(rows, bytes) else lines(rows))
-    with suppress(XlingError):
-        xlinghealth.parse(RECORDS["healthqa"], read_tables(path))
-
-
-@COMMON
-@given(st.sampled_from([".xlsx", ".csv", ".parquet"]), st.binary(max_size=500) | TEXT)
-def test_tables(tmp_path_factory, ending, content):
-    path = tmp_path_factory.getbasetemp() / f"table{ending}"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
-    with suppress(XlingError):
-        read_tables(path)
-
-
-@COMMON
-@given(
-    st.lists(
-        keyed("question", "answer", "options", "answer_idx", "rationale", "meta_info"), max_size=3
-    )
-    | st.binary(max_size=200)
-)
-def test_mmedbench(rows):
-    content = rows if isinstance(rows, bytes) else lines(rows)
-    with suppress(XlingError):
-        mmedbench.parse(content, "place", "en", "test")
-
-
-@COMMON
-@given(
-    st.binary(max_size=300)
-    | st.lists(keyed("language", "text", "translation", "target"), max_size=3)
-)
-def test_translations(tmp_path_factory, rows):
-    path = tmp_path_factory.getbasetemp() / "translations.jsonl"
-    path.write_bytes(rows if isinstance(rows, bytes) else lines(rows))
-    with suppress(XlingError):
-        read_translations(path)
-
-
-@COMMON
-@given(st.binary(max_size=300) | JSON | keyed("answer", "judge", "claims", "support", "translate"))
-def test_prompts(tmp_path_factory, content):
-    path = written(tmp_path_factory.getbasetemp() / "prompts.yaml", content)
-    with suppress(XlingError):
-        Prompts(str(path))
-
-
-@COMMON
-@given(
-    JSON | keyed("format", "version", "annotator", "page_digest", "items") | st.binary(max_size=200)
-)
-def test_annotations(tmp_path_factory, content):
-    if isinstance(content, dict):
-        content = {"format": "xling-annotations", "version": 1, **content}
-    with suppress(XlingError):
-        read_export(written(tmp_path_factory.getbasetemp() / "export.json", content))
+@given(data=st.data())
+def test_settings_and_files(name, data, tmp_path_factory):
+    contents, read = READ[name]
+    given_ = data.draw(contents)
+    if "." in name:
+        path = tmp_path_factory.getbasetemp() / name
+        path.write_bytes(given_)
+        given_ = path
+    with suppress(*([] if name == "x.journal" else [XlingError])):
+        read(given_)
 
 
 # Files of runs
@@ -253,34 +190,24 @@ SAMPLE = JSON | keyed("doc", "filter", "chrf", "resps", "filtered_resps", "argum
 
 
 @COMMON
-@given(
-    JSON | CONTENT | st.binary(max_size=200), st.lists(SAMPLE, max_size=3) | st.binary(max_size=200)
-)
+@given(JSON | CONTENT | st.binary(max_size=200), lines(SAMPLE))
 def test_runs(tmp_path_factory, content, samples):
     folder = tmp_path_factory.getbasetemp() / "run"
     folder.mkdir(exist_ok=True)
-    stamp = "2026-01-02T03-04-05.678901"
-    written(folder / f"results_{stamp}.json", content)
-    path = folder / f"samples_{TASK}_{stamp}.jsonl"
-    path.write_bytes(samples if isinstance(samples, bytes) else lines(samples))
-    with suppress(XlingError):
-        read_results(folder)
-    with suppress(XlingError):
-        read_models([folder])
-    with suppress(XlingError):
-        for log in find_logs(folder):
-            log.first()
-    if not isinstance(content, bytes):
+    raw = isinstance(content, bytes)
+    (folder / f"results_{STAMP}.json").write_bytes(content if raw else as_bytes(content))
+    path = folder / f"samples_{TASK}_{STAMP}.jsonl"
+    path.write_bytes(samples)
+    for read in (read_results, lambda folder: read_models([folder]), first_of_logs):
         with suppress(XlingError):
-            check_results(path, content)
+            read(folder)
+    with suppress(XlingError):
+        None if raw else check_results(path, content)
 
 
-@COMMON
-@given(st.binary(max_size=400) | st.lists(JSON, max_size=3))
-def test_journals(tmp_path_factory, rows):
-    path = tmp_path_factory.getbasetemp() / "x.journal"
-    path.write_bytes(rows if isinstance(rows, bytes) else lines(rows))
-    read_former_journal(path)
+def first_of_logs(folder):
+    for log in find_logs(folder):
+        log.first()
 
 
 @settings(COMMON, max_examples=max(10, MANY // 20))

@@ -83,9 +83,8 @@ def test_what_a_run_was_given_is_known_by_its_value(caplog):
 
 def test_settings_taken_from_results_are_refused_by_name():
     told = redact({"base_url": "http://h/v1?code=abc"})
-    with pytest.raises(
-        SettingError, match=r"judge.base_url: http://h/v1\?code=<redacted>: .*again"
-    ):
+    said = r"judge.base_url: http://h/v1\?code=<redacted>: .*again"
+    with pytest.raises(SettingError, match=said):
         refuse_secrets("judge", told)
 
 
@@ -104,10 +103,8 @@ def test_other_texts_stay(text):
 def test_arguments_that_hold_keys_are_named():
     args = {"api_key": "x", "model": "m", "eos_token": "</s>", "auth_token": None, "a": SECRET}
     assert secrets_in(args) == ["api_key", "a"]
-    assert redact({"header": {"x": 1}, "b": [SECRET]}) == {
-        "header": "<redacted>",
-        "b": ["<redacted>"],
-    }
+    gone = {"header": "<redacted>", "b": ["<redacted>"]}
+    assert redact({"header": {"x": 1}, "b": [SECRET]}) == gone
 
 
 def test_hosts_of_servers_are_taken_out_and_those_of_services_stay():
@@ -140,9 +137,8 @@ def test_no_log_line_of_a_failing_service_holds_the_key(serve, monkeypatch, capl
     except ValueError:
         logging.getLogger("anybody").exception("raised")
     assert "Bearer" in json.dumps(served.requests[0]["headers"])
-    assert (
-        "4nothing" not in caplog.text and "Request" in caplog.text and "ValueError" in caplog.text
-    )
+    assert "4nothing" not in caplog.text
+    assert "Request" in caplog.text and "ValueError" in caplog.text
 
 
 def test_a_key_in_the_model_arguments_is_warned_of_and_is_in_no_sample(run, serve, caplog):

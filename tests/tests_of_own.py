@@ -6,35 +6,18 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-FEW = [
-    {
-        "id": "1",
-        "question_en": "What helps against a cold?",
-        "answer_en": "Rest and plenty of fluids help the body to recover.",
-        "question_pt": "O que ajuda contra um resfriado?",
-        "answer_pt": "Repouso e muitos líquidos ajudam o corpo a se recuperar.",
-        "question_sw": "Nini husaidia dhidi ya mafua?",
-        "answer_sw": "Kupumzika na kunywa maji mengi husaidia mwili kupona.",
-    },
-    {
-        "id": "2",
-        "question_en": "How long should I sleep?",
-        "answer_en": "Most adults need seven to nine hours of sleep.",
-        "question_pt": "Quanto tempo devo dormir?",
-        "answer_pt": "A maioria dos adultos precisa de sete a nove horas de sono.",
-        "question_sw": "Ninapaswa kulala kwa muda gani?",
-        "answer_sw": "Watu wazima wengi wanahitaji saa saba hadi tisa za usingizi.",
-    },
-    {
-        "id": "3",
-        "question_en": "Is much salt bad for me?",
-        "answer_en": "Too much salt raises blood pressure.",
-        "question_pt": "Muito sal me faz mal?",
-        "answer_pt": "Sal em excesso aumenta a pressão arterial.",
-        "question_sw": "",
-        "answer_sw": "",
-    },
-]
+_FEW = (
+    ("1", "What helps against a cold?", "Rest and plenty of fluids help the body to recover.",
+     "O que ajuda contra um resfriado?", "Repouso e muitos líquidos ajudam o corpo a se recuperar.",
+     "Nini husaidia dhidi ya mafua?", "Kupumzika na kunywa maji mengi husaidia mwili kupona."),
+    ("2", "How long should I sleep?", "Most adults need seven to nine hours of sleep.",
+     "Quanto tempo devo dormir?", "A maioria dos adultos precisa de sete a nove horas de sono.",
+     "Ninapaswa kulala kwa muda gani?", "Watu wazima wengi wanahitaji saa saba hadi tisa za usingizi."),
+    ("3", "Is much salt bad for me?", "Too much salt raises blood pressure.",
+     "Muito sal me faz mal?", "Sal em excesso aumenta a pressão arterial.", "", ""),
+)  # fmt: skip
+_COLUMNS = [f"{kind}_{code}" for code in ("en", "pt", "sw") for kind in ("question", "answer")]
+FEW = [dict(zip(["id", *_COLUMNS], row, strict=True)) for row in _FEW]
 """Three questions in English, Portuguese and Swahili; the last without Swahili."""
 
 

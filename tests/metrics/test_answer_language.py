@@ -65,9 +65,7 @@ def test_a_script_that_the_user_states_takes_the_place_of_the_usual_one():
     hindi = "Aapko doctor se milna chahiye aur dawa leni chahiye"
     assert told(hindi, "hi", scripts=["Latin"]) == OWN
     assert told("अपने डॉक्टर से सलाह लें।", "hi", scripts=["Latin"]).told is ANOTHER
-
-
-def test_a_language_without_a_row_is_judged_by_what_was_stated():
+    # A language without a row is judged by what was stated.
     assert told("ߌ ߣߌ ߗߋ߫", "nqo", scripts=["Nko"]).told is USERS
     assert told("Please take it with some water.", "nqo", scripts=["Nko"]) == ENGLISH
     assert told("Kom yɛligu din be", "dag").told is UNTOLD
@@ -81,20 +79,14 @@ def test_a_second_identifier_that_contradicts_leaves_it_untold():
         ([None, None], [OWN, ENGLISH]),
     ):
         assert tell([spanish, english], "es", second=lambda texts, says=says: says) == expected
-
-
-def test_the_second_is_not_asked_where_letters_decide():
+    # It is not asked where letters decide.
     assert told("ใช่", "th", second=lambda texts: [False for _ in texts]) == OWN
 
 
 def test_equal_texts_and_order():
-    texts = ["ใช่", "", "ใช่", "Please take it with some water."]
-    assert tell(texts, "th") == [OWN, SHORT, OWN, ENGLISH]
-    assert tell([], "es") == []
-
-
-def test_as_a_number():
-    assert [in_users_language(each) for each in (OWN, ENGLISH, SHORT)] == [1.0, 0.0, None]
+    found = tell(["ใช่", "", "ใช่", "Please take it with some water."], "th")
+    assert found == [OWN, SHORT, OWN, ENGLISH] and tell([], "es") == []
+    assert [in_users_language(each) for each in found] == [1.0, None, 1.0, 0.0]
 
 
 def test_odd_text_breaks_nothing():

@@ -43,32 +43,27 @@ def test_nothing_scorable_is_none():
     assert probability_scores([1, 0], [None, None]) == (None, None, None, 0)
 
 
-def test_auc_hard_is_macro_recall():
-    rng = random.Random(0)
-    labels = [rng.randint(0, 1) for _ in range(200)]
-    said = [rng.choice([0, 1, None]) for _ in range(200)]
-    scores = verdict_scores(labels, said)
-    assert scores.auc_hard == pytest.approx(scores.macro_recall, abs=1e-12)
-
-
 def test_bad_input():
-    with pytest.raises(ValueError, match="labels has 1, verdicts has 2"):
-        verdict_scores([1], [1, 0])
-    with pytest.raises(ValueError, match="labels must be 0 or 1, got 2"):
-        verdict_scores([2], [1])
-    with pytest.raises(ValueError, match="probabilities"):
-        probability_scores([1], [1.5])
+    for message, score, given in (
+        ("labels has 1, verdicts has 2", verdict_scores, ([1], [1, 0])),
+        ("labels must be 0 or 1, got 2", verdict_scores, ([2], [1])),
+        ("probabilities", probability_scores, ([1], [1.5])),
+    ):
+        with pytest.raises(ValueError, match=message):
+            score(*given)
 
 
-def test_yes_probability():
-    # exp(-1) / (exp(-1) + exp(-2)) = 1 / (1 + exp(-1))
-    assert yes_probability(-1.0, -2.0) == pytest.approx(1 / (1 + math.exp(-1)), abs=1e-15)
-    assert yes_probability(-3.0, -3.0) == 0.5
-    assert yes_probability(-math.inf, -5.0) == 0.0
-    assert yes_probability(-5.0, -math.inf) == 1.0
-    assert yes_probability(-math.inf, -math.inf) is None
-    assert yes_probability(float("nan"), -1.0) is None
-    assert yes_probability(-5000.0, -1.0) == 0.0
+@pytest.mark.parametrize(
+    ("yes", "no", "expected"),
+    [
+        (-1.0, -2.0, 1 / (1 + math.exp(-1))),  # exp(-1) / (exp(-1) + exp(-2))
+        (-3.0, -3.0, 0.5), (-math.inf, -5.0, 0.0), (-5.0, -math.inf, 1.0), (-5000.0, -1.0, 0.0),
+        (-math.inf, -math.inf, None), (float("nan"), -1.0, None),
+    ],
+)  # fmt: skip
+def test_yes_probability(yes, no, expected):
+    found = yes_probability(yes, no)
+    assert found is None if expected is None else found == pytest.approx(expected, abs=1e-15)
 
 
 def test_ties_and_gaps_have_no_verdict():
@@ -95,6 +90,7 @@ def test_equals_scikit_learn():
     assert hard.macro_f1 == pytest.approx(sk.f1_score(labels, said, average="macro"))
     assert hard.macro_precision == pytest.approx(sk.precision_score(labels, said, average="macro"))
     assert hard.acc == pytest.approx(sk.accuracy_score(labels, said))
+    assert hard.auc_hard == pytest.approx(hard.macro_recall, abs=1e-12)
     assert soft.auc == pytest.approx(sk.roc_auc_score(labels, chances))
     assert soft.brier == pytest.approx(sk.brier_score_loss(labels, chances))
 

@@ -47,23 +47,24 @@ def ready(whole, tmp_path_factory):
 
 
 REPORT = ["--n-resamples", "1000", "--no-pictures", "--no-published"]
-COMMANDS = {
-    "report": lambda out, to, good: ["report", out, "--to", to / "report", *REPORT],
-    "compare": lambda out, to, good: ["compare", out, good, "--to", to / "compare"],
-    "compare back": lambda out, to, good: ["compare", good, out, "--to", to / "compare"],
-    "annotate": lambda out, to, good: ["annotate", out, "--to", to / "page.html", "--n", "4"],
-    "submit hf": lambda out, to, good: [
-        "submit",
-        "hf",
-        out,
-        "--to",
-        to / "hf",
-        "--model-id",
-        "a/b",
-        "--force",
-    ],
-    "submit mmedbench": lambda out, to, good: ["submit", "mmedbench", out, "--to", to / "mmed"],
-}
+
+
+def words_of(command, out, to, good):
+    """The command's words for a damaged run, beside a good one."""
+    judge = ["--judge", "xling_baseline"]
+    return {
+        "report": ["report", out, "--to", to / "report", *REPORT],
+        "compare": ["compare", out, good, "--to", to / "compare"],
+        "compare back": ["compare", good, out, "--to", to / "compare"],
+        "annotate": ["annotate", out, "--to", to / "page.html", "--n", "4"],
+        "submit hf": ["submit", "hf", out, "--to", to / "hf", "--model-id", "a/b", "--force"],
+        "submit mmedbench": ["submit", "mmedbench", out, "--to", to / "mmed"],
+        "rank": ["rank", out, good, *judge, "--to", to / "rank"],
+        "translate export": ["translate", "export", out, "--to", to / "texts.jsonl"],
+    }[command]
+
+
+COMMANDS = ["report", "compare", "compare back", "annotate", "submit hf", "submit mmedbench"]
 
 
 def told(words, capsys):
@@ -78,7 +79,7 @@ def told(words, capsys):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_read_the_whole_run(command, whole, ready, tmp_path, capsys):
     out = ready if command == "submit hf" else whole
-    status, said = told(COMMANDS[command](out, tmp_path, whole), capsys)
+    status, said = told(words_of(command, out, tmp_path, whole), capsys)
     if command != "submit mmedbench":
         assert status == 0, said
 
@@ -92,23 +93,24 @@ def test_every_damage_is_one_line(command, kind, whole, ready, tmp_path, capsys)
         out = tmp_path / f"out-{number}"
         shutil.copytree(whole, out)
         spoil(out)
+        words = words_of(command, out, tmp_path / str(number), whole)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                status, said = told(COMMANDS[command](out, tmp_path / str(number), whole), capsys)
+                status, said = told(words, capsys)
             except Exception as error:
                 wrong.append((name, f"{type(error).__name__}: {error}"[:100]))
                 continue
-        lines = said.strip().split("\n")
-        if status not in (0, None) and (len(lines) != 1 or "Traceback" in said):
+        if status in (0, None):
+            # What is broken where a command looks at it must not pass in silence.
+            silent = status == 0 and (command, kind) in MUST_SAY and name not in UNREAD
+            wrong += [(name, "nothing was said")] if silent else []
+            continue
+        named = (results_of(out).name, samples_of(out).name, str(out))
+        if "\n" in said.strip() or "Traceback" in said:
             wrong.append((name, said[-300:]))
-        if status not in (0, None) and "submit" not in command:
-            named = (results_of(out).name, samples_of(out).name, str(out))
-            if not any(part in said for part in named):
-                wrong.append((name, "names no file: " + said))
-        # What is broken where a command looks at it must not pass in silence.
-        if status == 0 and (command, kind) in MUST_SAY and name not in UNREAD:
-            wrong.append((name, "nothing was said"))
+        if "submit" not in command and not any(part in said for part in named):
+            wrong.append((name, "names no file: " + said))
     assert wrong == []
 
 
@@ -118,22 +120,12 @@ def test_samples_without_their_results_are_an_error(command, whole, tmp_path, ca
     out = tmp_path / "out"
     shutil.copytree(whole, out)
     results_of(out).unlink()
-    more = {
-        "rank": ["rank", out, whole, "--judge", "xling_baseline", "--to", tmp_path / "rank"],
-        "translate export": ["translate", "export", out, "--to", tmp_path / "texts.jsonl"],
-    }
-    words = more.get(command) or COMMANDS[command](out, tmp_path, whole)
-    status, said = told(words, capsys)
+    status, said = told(words_of(command, out, tmp_path, whole), capsys)
     assert status == 2 and f"{results_of(whole).name} is not beside it" in said
 
 
-MUST_SAY = {
-    ("report", "results"),
-    ("report", "samples"),
-    ("compare", "results"),
-    ("annotate", "results"),
-    ("annotate", "samples"),
-}
+MUST_SAY = {("report", "results"), ("report", "samples"), ("compare", "results"),
+            ("annotate", "results"), ("annotate", "samples")}  # fmt: skip
 
 
 def test_every_damage_is_ours_in_a_replay(run, whole, tmp_path):

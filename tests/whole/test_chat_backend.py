@@ -27,15 +27,8 @@ def test_the_group_of_everything_runs_on_a_chat_backend(serve, tmp_path, capsys,
     service = serve(judged).spec()
     settings = {"judge": service, "translator": service, "k": 2, "encoder": False, "topic_seeds": 1}
     args = f"model=chat,base_url={serve(answer).url},max_retries=1,num_concurrent=4"
-    words = [
-        "--tasks",
-        group,
-        "--limit",
-        "2",
-        "--log_samples",
-        "--output_path",
-        str(tmp_path / "o"),
-    ]
+    out = str(tmp_path / "o")
+    words = ["--tasks", group, "--limit", "2", "--log_samples", "--output_path", out]
     if group == "xlinghealth_demo":
         words += ["--metadata", json.dumps(settings)]
     builders.lm_eval(
@@ -49,6 +42,5 @@ def test_the_group_of_everything_runs_on_a_chat_backend(serve, tmp_path, capsys,
             for code in ("en", "es", "zh", "hi"):
                 own = results[f"xlinghealth_{criterion}_demo_{code}"]
                 assert any(key.startswith(metric) for key in own), (criterion, code)
-    out = str(tmp_path / "report")
-    assert main(["report", str(tmp_path / "o"), "--no-pictures", "--to", out]) == 0
+    assert main(["report", out, "--no-pictures", "--to", str(tmp_path / "report")]) == 0
     assert (tmp_path / "report" / "report.md").exists()

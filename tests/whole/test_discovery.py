@@ -12,21 +12,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from builders import ONLY_OURS
+from builders import COMMAND, ONLY_OURS
 
 from xling_tasks import discovery
 from xling_tasks.errors import SettingError
 
 
-def python(code: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def python(code: str, cwd: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=cwd,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+        [sys.executable, "-c", code, *words], cwd=cwd, env={**os.environ, **env},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
 
 
 SEES = (
@@ -35,46 +31,27 @@ SEES = (
 )
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What a fresh interpreter says of three task managers and of the models, a line each."""
-    folder = tmp_path_factory.mktemp("seen")
-    (folder / "mine.yaml").write_text("task: xlinghealth_correctness_demo_en\ndataset_path: x\n")
+def test_what_a_fresh_interpreter_sees(tmp_path):
+    """From any folder our tasks, but the user's of that name; and our models beside the built-in ones."""
+    (tmp_path / "mine.yaml").write_text("task: xlinghealth_correctness_demo_en\ndataset_path: x\n")
     code = (
         f"{SEES}\n"
-        f"index = TaskManager(include_path={str(folder)!r}).task_index\n"
+        f"index = TaskManager(include_path={str(tmp_path)!r}).task_index\n"
         "print(index['xlinghealth_correctness_demo_en'].yaml_path.name, 'xlinghealth_demo' in index)\n"
         "print('xlinghealth_demo' in TaskManager(include_defaults=False).all_tasks)\n"
         "from lm_eval.api.registry import get_model\n"
         "print(get_model('xling_baseline').__name__, get_model('dummy').__name__)"
     )
-    return python(code, folder).stdout.splitlines()
-
-
-def test_task_manager_sees_us_from_any_folder(seen):
-    assert seen[0] == "True"
+    seen = python(code, tmp_path).stdout.splitlines()
+    assert seen == ["True", "mine.yaml True", "False", "BaselineLM DummyLM"]
 
 
 def test_off_switch(tmp_path):
     assert python(SEES, tmp_path, XLING_TASKS_AUTOLOAD="0").stdout == "False\n"
 
 
-def test_users_include_path_wins(seen):
-    assert seen[1] == "mine.yaml True"
-
-
-def test_not_added_where_defaults_are_not_wanted(seen):
-    assert seen[2] == "False"
-
-
-def test_models_are_registered_beside_the_built_in_ones(seen):
-    assert seen[3] == "BaselineLM DummyLM"
-
-
 @pytest.mark.parametrize(
-    "content",
-    [None, "raise RuntimeError('broken')", "import lm_eval.nothing", ""],
-    ids=["absent", "broken", "missing part", "different"],
+    "content", [None, "raise RuntimeError('broken')", "import lm_eval.nothing", ""]
 )
 def test_an_odd_lm_eval_never_disturbs_python(tmp_path, content):
     """Another lm_eval in front: start-up is silent, and importing it fails as it would anyway."""
@@ -86,9 +63,8 @@ def test_an_odd_lm_eval_never_disturbs_python(tmp_path, content):
     started = python("print('up')", tmp_path, PYTHONPATH=str(tmp_path))
     assert (started.stdout, started.stderr) == ("up\n", "")
     if content == "":
-        used = python(
-            "import lm_eval.tasks.manager; print('up')", tmp_path, PYTHONPATH=str(tmp_path)
-        )
+        code = "import lm_eval.tasks.manager; print('up')"
+        used = python(code, tmp_path, PYTHONPATH=str(tmp_path))
         assert used.stdout == "up\n" and "Traceback" not in used.stderr
         assert "could not add its tasks" in used.stderr
 
@@ -122,11 +98,8 @@ def test_folder_is_added_once_after_the_harness_and_before_the_user(tmp_path):
 
 @pytest.mark.parametrize("given", ['judge={"model":"x"}', "judge={model:x}", '{"judge":'])
 def test_a_setting_with_braces_that_is_no_json_is_told_how_to_be_written(tmp_path, given):
-    code = "from lm_eval.__main__ import cli_evaluate as run; run()"
     words = ["--model", "dummy", "--tasks", "x", "--metadata", given]
-    started = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True
-    )
+    started = python(COMMAND, tmp_path, *words)
     assert started.returncode == 2 and "Traceback" not in started.stderr
     assert f"{given} is neither" in started.stderr and '--metadata \'{"KEY"' in started.stderr
 

@@ -36,17 +36,12 @@ def check(results, limit):
         elif "verifiability" in task:
             for tau in ("0.0", "1.0"):
                 rows = [r for s in samples for r in s[f"macro_f1_t{tau}"]]
-                usable_rows = [(g, v) for g, v in rows if v is not None]
-                expected = None
-                if usable_rows:
-                    gold, said = zip(*usable_rows)
-                    expected = pytest.approx(
-                        sk.f1_score(gold, said, average="macro", labels=[0, 1], zero_division=0)
-                    )
+                read = [row for row in rows if row[1] is not None]
+                options = {"average": "macro", "labels": [0, 1], "zero_division": 0}
+                expected = pytest.approx(sk.f1_score(*zip(*read), **options)) if read else None
                 assert scores[f"macro_f1_t{tau},none"] == expected
-                assert scores[f"unknown_rate_t{tau},none"] == pytest.approx(
-                    1 - len(usable_rows) / len(rows)
-                )
+                unknown = scores[f"unknown_rate_t{tau},none"]
+                assert unknown == pytest.approx(1 - len(read) / len(rows))
         else:
             shares = [scores[f"{label},none"] for label in LABELS]
             if scores["n_judged,none"]:
@@ -75,16 +70,11 @@ def test_liveqa_with_a_tiny_hf_model_and_a_second_model_as_judge(run, tiny_hf, r
     args = {"pretrained": tiny_hf, "dtype": "float32", "max_length": 2048}
     judge_args = {**args, "device": "cpu"}
     judge = {"model": "hf", "model_args": judge_args, "batch_size": 8, "max_gen_toks": 8}
+    metadata = {"data_dir": str(realdata / "xlinghealth"), "judge": judge}
     results = run(
-        TASKS,
-        model="hf",
-        model_args=args,
-        device="cpu",
-        batch_size=8,
-        limit=2,
-        gen_kwargs="max_gen_toks=8",
-        metadata={"data_dir": str(realdata / "xlinghealth"), "judge": judge},
-    )
+        TASKS, model="hf", model_args=args, device="cpu", batch_size=8, limit=2,
+        gen_kwargs="max_gen_toks=8", metadata=metadata,
+    )  # fmt: skip
     check(results, limit=2)
     signature = results["samples"][TASKS[-1]][0]["n_judged"]["judge"]
     assert signature.startswith("hf(") and "chat_template:yes" in signature

@@ -17,21 +17,11 @@ from xling_tasks.cli import main
 from xling_tasks.output import file_name, file_names
 
 HOSTILE = {
-    "folder": "a b/c",
-    "climbs": "x/../../../../PWNED",
-    "absolute": "/tmp/PWNED",
-    "Windows": "..\\..\\PWNED:stream",
-    "NUL": "a\0b",
-    "long": "x" * 300,
-    "hidden": ".ssh",
-    "option": "-rf",
-    "device": "con",
-    "lines": "a\nb\r",
-    "script": "डेटा",
-    "half a letter": "\ud800",
-    "surrounded": " . ",
-    "empty": "",
-}
+    "folder": "a b/c", "climbs": "x/../../../../PWNED", "absolute": "/tmp/PWNED",
+    "Windows": "..\\..\\PWNED:stream", "NUL": "a\0b", "long": "x" * 300, "hidden": ".ssh",
+    "option": "-rf", "device": "con", "lines": "a\nb\r", "script": "डेटा", "half a letter": "\ud800",
+    "surrounded": " . ", "empty": "",
+}  # fmt: skip
 ENDINGS = (".csv", ".md", ".svg", ".png", ".yaml", ".html", ".json", ".jsonl")
 PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 FIXED = {"README.md", ".eval_results"}

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from builders import COMMAND, ONLY_OURS
+from builders import COMMAND, ONLY_OURS, PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("xling", "__editable__")
@@ -29,13 +29,9 @@ pytestmark = [
 
 def call(*words: str | Path, cwd: Path, **env: str) -> str:
     done = subprocess.run(
-        [str(word) for word in words],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": "", **env},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+        [str(word) for word in words], cwd=cwd, env={**os.environ, "PYTHONPATH": "", **env},
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -99,12 +95,7 @@ def test_wheel_has_our_packages_the_startup_file_and_nothing_else(built):
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     assert tops == {"xling_tasks", "xling_metrics", "xling_task_yaml", "xling_tasks.pth"}
     packaged = {name for name in names if name.startswith("xling")}
-    folders = {
-        "xling_tasks": "xling_tasks",
-        "metrics": "xling_metrics",
-        "task_yaml": "xling_task_yaml",
-    }
-    for folder, package in folders.items():
+    for folder, package in PACKAGES.items():
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"{package}/{path.relative_to(ROOT / folder).as_posix()}" in packaged

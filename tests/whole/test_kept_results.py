@@ -122,14 +122,20 @@ def intended(key):
     return [rule for rule in INTENDED if all(map(fnmatch.fnmatchcase, key, rule))]
 
 
+def unintended(results, before):
+    """What differs from the kept scores, without what is meant to."""
+    changed = differing(as_logged(scores(results)), before)
+    return {key: pair for key, pair in changed.items() if not intended(key)}
+
+
 def test_the_demo_scores_what_it_scored(kept, old_sample, run, serve):
     judge = serve(scripted.judged).spec()
     metadata = {**SETTINGS, "judge": judge, "translator": judge}
     results = run(TASKS, model_args={"seed": 1}, metadata=metadata)
     before = kept_scores(kept / "one")
     assert len(before) > 450
+    assert unintended(results, before) == {}
     changed = differing(as_logged(scores(results)), before)
-    assert {key: pair for key, pair in changed.items() if not intended(key)} == {}
     used = {rule for key in changed for rule in intended(key)}
     assert set(INTENDED) == used
 
@@ -146,22 +152,16 @@ def test_what_changed_stands_in_the_changelog():
 @pytest.mark.parametrize("name", ["one", "demo"])
 def test_replayed(kept, old_sample, run, serve, name):
     # Of the README's command what needs no topics of ten answers each; `one` has them of three.
-    tasks = TASKS
-    if name == "demo":
-        tasks = of_demo("correctness", "verifiability", "verifiability_ll")
+    criteria = ("correctness", "verifiability", "verifiability_ll")
+    tasks = TASKS if name == "one" else of_demo(*criteria)
     judge = serve(scripted.judged).spec()
     more = {"judge": judge, "translator": judge} if name == "one" else {"k": 10}
-    results = run(
-        tasks, model="xling_replay", model_args={"path": str(kept / name)}, metadata=SETTINGS | more
-    )
-    before = {
-        (task, metric): value
-        for (task, metric), value in kept_scores(kept / name).items()
-        if name == "one" or "_consistency_" not in task
-    }
+    path = {"path": str(kept / name)}
+    results = run(tasks, model="xling_replay", model_args=path, metadata=SETTINGS | more)
+    whole = kept_scores(kept / name)
+    before = {of: whole[of] for of in whole if name == "one" or "_consistency_" not in of[0]}
     assert len(before) > 100
-    changed = differing(as_logged(scores(results)), before)
-    assert {key: pair for key, pair in changed.items() if not intended(key)} == {}
+    assert unintended(results, before) == {}
 
 
 def shown_as(row):
@@ -182,9 +182,6 @@ def made(tmp_path_factory):
 
 def test_reports_are_what_they_were(made):
     assert kept_reports.differing(made) == [], "see `python -m tests.kept_reports HEAD`"
-
-
-def test_a_word_more_is_seen():
     assert "old/report.md" in kept_reports.differing({"old/report.md": "a word"})
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -97,42 +98,47 @@ def declare(value: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=[AMONG_THE_PATHS, EACH_ON_ITS_OWN], ids=["among the paths", "on its own"])
-def how(request: pytest.FixtureRequest) -> str:
+def how(request):
     return str(request.param)
+
+
+def harness_with(how, monkeypatch, form="package", declared: Path | None = None):
+    """A task manager with the change, to which the bridge was attached; our tasks are declared below a folder."""
+    value, folder = FOLDERS[form]
+    if declared:
+        declare(value, declared, monkeypatch)
+    manager = upstream(how, folder, monkeypatch)
+    discovery.attach(manager)
+    return manager
 
 
 @pytest.mark.parametrize("form", FOLDERS)
 def test_bridge_steps_aside(form, how, tmp_path, monkeypatch, caplog):
-    value, folder = FOLDERS[form]
-    mine = tmp_path / "mine"
-    mine.mkdir()
     name = "xlinghealth_correctness_demo_en"
+    (mine := tmp_path / "mine").mkdir()
     (mine / "mine.yaml").write_text(f"task: {name}\ndataset_path: x\n")
-    declare(value, tmp_path, monkeypatch)
-    manager = upstream(how, folder, monkeypatch)
     with caplog.at_level(logging.WARNING):
-        discovery.attach(manager)
+        manager = harness_with(how, monkeypatch, form, tmp_path)
         tasks = manager.TaskManager()
         assert manager.seen.count(discovery.task_folder()) == 1
     assert not caplog.records
     assert tasks.task_index[name].yaml_path.name == f"{name}.yaml"
-    assert {"xlinghealth", "mmedbench", "xling_own_rubric", "xlinghealth_demo"} <= {
-        *tasks.all_tasks
-    }
+    some = {"xlinghealth", "mmedbench", "xling_own_rubric", "xlinghealth_demo"}
+    assert some <= {*tasks.all_tasks}
     theirs = manager.TaskManager(include_path=str(mine)).task_index
     assert theirs[name].yaml_path.name == "mine.yaml" and "xlinghealth_demo" in theirs
 
 
 def test_same_tasks_with_the_bridge_and_without(how, tmp_path, monkeypatch):
     """A harness with the change, but a release of ours that declares nothing: the bridge acts."""
-    manager = upstream(how, FOLDERS["package"][1], monkeypatch)
-    discovery.attach(manager)
-    bridged = manager.TaskManager().all_tasks
+    bridged = harness_with(how, monkeypatch).TaskManager().all_tasks
     assert "xlinghealth_demo" in bridged and len(bridged) > 200
-    declare(FOLDERS["package"][0], tmp_path, monkeypatch)
-    manager = upstream(how, FOLDERS["package"][1], monkeypatch)
-    discovery.attach(manager)
-    assert manager.TaskManager().all_tasks == bridged
+    declared = harness_with(how, monkeypatch, declared=tmp_path)
+    assert declared.TaskManager().all_tasks == bridged
+    # Defaults that are not wanted bring nothing of ours.
+    (empty := tmp_path / "empty").mkdir()
+    nothing = declared.TaskManager(include_defaults=False, include_path=[str(empty)])
+    assert nothing.all_tasks == []
 
 
 def test_a_declared_folder_that_this_harness_does_not_ask_for_is_bridged(tmp_path, monkeypatch):
@@ -145,36 +151,20 @@ def test_a_declared_folder_that_this_harness_does_not_ask_for_is_bridged(tmp_pat
     assert harness.reads_task_entry_points(changed)
 
 
-def test_defaults_that_are_not_wanted_bring_nothing_of_ours(how, tmp_path, monkeypatch):
-    declare(FOLDERS["package"][0], tmp_path, monkeypatch)
-    manager = upstream(how, FOLDERS["package"][1], monkeypatch)
-    discovery.attach(manager)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert manager.TaskManager(include_defaults=False, include_path=[str(empty)]).all_tasks == []
-
-
 def test_a_run_through_such_a_harness(tmp_path, monkeypatch):
     from lm_eval import simple_evaluate
 
-    declare(FOLDERS["package"][0], tmp_path, monkeypatch)
-    manager = upstream(EACH_ON_ITS_OWN, FOLDERS["package"][1], monkeypatch)
-    discovery.attach(manager)
+    manager = harness_with(EACH_ON_ITS_OWN, monkeypatch, declared=tmp_path)
+    task = "xlinghealth_verifiability_demo_es"
     results = simple_evaluate(
-        model="xling_baseline",
-        tasks=["xlinghealth_verifiability_demo_es"],
-        task_manager=manager.TaskManager(),
-        limit=2,
+        model="xling_baseline", tasks=[task], task_manager=manager.TaskManager(), limit=2,
         bootstrap_iters=0,
-    )
-    assert results["results"]["xlinghealth_verifiability_demo_es"]["unknown_rate_t0.0,none"] == 0
+    )  # fmt: skip
+    assert results["results"][task]["unknown_rate_t0.0,none"] == 0
 
 
-def test_entry_points_that_cannot_be_read_leave_the_bridge(tmp_path, monkeypatch):
+def test_entry_points_that_cannot_be_read_leave_the_bridge(monkeypatch):
     """A broken neighbour in the environment must not take our tasks away."""
-
-    def broken(**_: Any) -> Any:
-        raise RuntimeError("metadata of some other package")
-
+    broken = Mock(side_effect=RuntimeError("metadata of some other package"))
     monkeypatch.setattr(metadata, "entry_points", broken)
-    assert discovery.declared_tasks() is False
+    assert discovery.declared_tasks() is False and broken.called

@@ -8,13 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 import yaml
+from builders import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = {"xling_tasks": "xling_tasks", "metrics": "xling_metrics", "task_yaml": "xling_task_yaml"}
 ROW = "dag: {name: Dagbani, nllb: dag_Latn, question: 'Bohigu:', near: [tw]}\n"
 PROMPTS = {
     "verifiability": "Bohigu: {question}\nLabsibu: {answer}\nYes bee No?",
@@ -47,7 +48,7 @@ json.dump({key: found[key] for key in ("results", "configs", "samples")}, sys.st
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages with the language in it, and its task files generated."""
     house = tmp_path_factory.mktemp("house")
-    for folder, package in FOLDERS.items():
+    for folder, package in PACKAGES.items():
         shutil.copytree(ROOT / folder, house / package, ignore=shutil.ignore_patterns("*.pyc"))
     rows = house / "xling_metrics" / "languages.yaml"
     rows.write_text(rows.read_text() + ROW)
@@ -59,10 +60,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records.write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False))
     sample = ours / "data/sample/xlinghealth_demo.jsonl"
     lines = [json.loads(line) for line in sample.read_text().splitlines()]
-    for line in lines:
-        line |= {
-            f"{kind}_Dagbani": f"{line[f'{kind}_English']} (dag)" for kind in ("question", "answer")
-        }
+    for line, kind in product(lines, ("question", "answer")):
+        line[f"{kind}_Dagbani"] = f"{line[f'{kind}_English']} (dag)"
     sample.write_text("".join(json.dumps(line) + "\n" for line in lines))
     prompts = ours / "data/prompt_files/xlinghealth.yaml"
     texts = yaml.safe_load(prompts.read_text())
@@ -86,23 +85,16 @@ def _python(house: Path, *words: str, status: int = 0) -> str:
 
 
 def test_its_own_tasks_alone_are_new(house):
-    before, after = ROOT / "task_yaml", house / "xling_task_yaml"
-    new = {
-        p.name
-        for p in after.glob("*/*")
-        if p.suffix != ".pyc" and not (before / p.relative_to(after)).is_file()
-    }
+    sides = [
+        {p.relative_to(side): p.read_bytes() for p in side.glob("*/*") if p.suffix in ("", ".yaml")}
+        for side in (ROOT / "task_yaml", house / "xling_task_yaml")
+    ]
+    before, after = ({path.name: text for path, text in side.items()} for side in sides)
     kinds = ("consistency", "correctness", "verifiability", "verifiability_ll")
-    assert {name for name in new if not name.startswith("_")} == {
+    assert {name for name in after.keys() - before.keys() if not name.startswith("_")} == {
         f"xlinghealth_{kind}_demo_dag.yaml" for kind in kinds
     }
-    changed = {
-        p.name
-        for p in before.glob("*/*")
-        if p.is_file()
-        and p.suffix != ".pyc"
-        and p.read_bytes() != (after / p.relative_to(before)).read_bytes()
-    }
+    changed = {name for name, text in before.items() if after[name] != text}
     # Groups that hold its tasks; no template, so no version, and no other language's task.
     assert changed and all(name.startswith("_xlinghealth") for name in changed)
     assert not any("template" in name for name in changed)
@@ -118,48 +110,27 @@ SLIPS = {
     "row": [(ROWS, "dag_Latn", "dag", "languages.yaml, dag: nllb: expected a code of ISO 639-3")],
     "script": [
         (ROWS, "dag_Latn", "dag_Grek", r"'answer' \[dag\]: is not in the letters of Dagbani"),
-        (SAMPLE, " ", " ", "id 23: question_Dagbani: is not in the letters of Dagbani"),
-    ],
-    "code": [
-        (
-            RECORDS,
-            "- dag",
-            "- dga",
-            "records.yaml, demo: the language 'dga' has no row. Mend the code",
-        )
-    ],
-    "field": [
-        (RECORDS, "- dag", "- dag\n    langs: dag", "records.yaml, demo: unknown field 'langs'")
-    ],
+        (SAMPLE, " ", " ", "id 23: question_Dagbani: is not in the letters of Dagbani")],
+    "code": [(RECORDS, "- dag", "- dga", "records.yaml, demo: the language 'dga' has no row. Mend the code")],
+    "field": [(RECORDS, "- dag", "- dag\n    langs: dag", "records.yaml, demo: unknown field 'langs'")],
     "Norwegian": [(RECORDS, "- dag", "- no", 'line .* YAML takes no .* quotation marks: "no"')],
-    "letters of phrases": [
-        (WORDS, "[iin]", "[ναι]", "dag.yaml: verdict: yes: none is in the letters of Dagbani")
-    ],
+    "letters of phrases": [(WORDS, "[iin]", "[ναι]", "dag.yaml: verdict: yes: none is in the letters of Dagbani")],
     "column": [(SAMPLE, "question_Dagbani", "question_Dag", "'question_Dagbani' is missing")],
-    "code of a prompt": [
-        (TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")
-    ],
+    "code of a prompt": [(TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")],
     "kind": [(WORDS, "yes: [", "yess: [", "dag.yaml: verdict: unknown kind 'yess'. Did you mean")],
     "part": [(WORDS, "verd", "noun: [x]\nverd", "unknown kind 'noun'. It stands below verdict:")],
     "no list": [(WORDS, "[iin]", "iin", r"dag.yaml: verdict: yes: expected a list, .* got 'iin'")],
     "half a choice": [(WORDS, "[iin]", "[iin|ee]", r"yes: expected '\(a\|b\) c' .*'iin\|ee'")],
     "several": [
         (ROWS, ", question: 'Bohigu:'", "", "languages.yaml, dag: no `question`"),
-        (
-            TEXTS,
-            "verifiability:\n  dag",
-            "verifiability:\n  tw",
-            r"'verifiability' \[dag\]: there is",
-        ),
+        (TEXTS, "verifiability:\n  dag", "verifiability:\n  tw", r"'verifiability' \[dag\]: there is"),
         (SAMPLE, f"{ALCOHOL} (dag)", "", "id 1, answer_ids 1, in Dagbani: question text missing"),
         (SAMPLE, f"{INSULIN} (dag)", INSULIN, "id 3: question_Dagbani: is the English text"),
-        (WORDS, "[iin]", "[aayi]", "dag.yaml: verdict: 'aayi' stands in yes and in no"),
-    ],
+        (WORDS, "[iin]", "[aayi]", "dag.yaml: verdict: 'aayi' stands in yes and in no")],
     "silent": [
         (TEXTS, "Bohigu:", "Bohisi:", r"\[dag\]: no line Bohigu: {question}"),
-        (WORDS, "yes: [iin], ", "", "dag.yaml: verdict: yes: there is none; a Yes in Dagbani"),
-    ],
-}
+        (WORDS, "yes: [iin], ", "", "dag.yaml: verdict: yes: there is none; a Yes in Dagbani")],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("slips", SLIPS.values(), ids=SLIPS)
@@ -194,6 +165,5 @@ def test_it_is_asked_and_read_through_the_harness(house):
     assert prompts["verifiability"]["language"] == "dag"
     assert results["xlinghealth_verifiability_demo_dag"]["unknown_rate_t0.0,none"] == 0.0
     assert results["xlinghealth_correctness_demo_dag"]["langid_match,none"] == 1.0
-    assert configs["xlinghealth_correctness_demo_en"]["generation_kwargs"]["until"] == [
-        "\nQuestion:"
-    ]
+    english = configs["xlinghealth_correctness_demo_en"]
+    assert english["generation_kwargs"]["until"] == ["\nQuestion:"]

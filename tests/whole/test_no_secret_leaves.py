@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import sqlite3
@@ -31,20 +32,13 @@ def ran(kept):
     """A run whose model and judge are asked at addresses with keys; and all that was said."""
     from conftest import Served
 
-    served = Served(
-        lambda prompt: scripted.judged(prompt) if "[BEGIN" in prompt else "Drink water."
-    )
-    said: list[str] = []
-
-    class Kept(logging.Handler):
-        def emit(self, record):
-            said.append(self.format(record))
-
-    handler = Kept()
+    served = Served(lambda text: scripted.judged(text) if "[BEGIN" in text else "Drink water.")
+    said = io.StringIO()
+    handler, root = logging.StreamHandler(said), logging.getLogger()
     clean_logs()
-    before = logging.getLogger().level
-    logging.getLogger().addHandler(handler)
-    logging.getLogger().setLevel(logging.DEBUG)
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
     args = {"model": "m", "base_url": f"{served.url}?w={QUERY}&{BARE}#{QUERY}", "max_retries": 1,
             "header": {"X-Team": HEADER}}  # fmt: skip
     judge = {"model": "local-chat-completions",
@@ -58,14 +52,14 @@ def ran(kept):
                 table=True, XLING_CACHE=str(kept / "cache"),
             )  # fmt: skip
     finally:
-        logging.getLogger().setLevel(before)
-        logging.getLogger().removeHandler(handler)
+        root.setLevel(before)
+        root.removeHandler(handler)
         served.server.shutdown()
         served.server.server_close()
     asked = [request["path"] for request in served.requests]
     assert any(QUERY in path for path in asked) and any(JUDGE in path for path in asked)
     assert any(request["headers"].get("X-Team") == HEADER for request in served.requests)
-    return "\n".join(said)
+    return said.getvalue()
 
 
 def leaks(folder: Path) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import product
 
 import krippendorff
@@ -20,40 +19,28 @@ from xling_metrics.stats.agreement import (
     majority_label,
 )
 from xling_metrics.stats.anova import Anova, compare_groups, complete_cases
-from xling_metrics.stats.intervals import interval_of_sums, percentile_difference, ratio
+from xling_metrics.stats.intervals import percentile_difference, ratio
 from xling_metrics.stats.multiple import holm
 from xling_metrics.stats.paired import paired_difference, sign_flip_p, wins_ties_losses
 from xling_metrics.stats.resampling import Resampler, ResamplerPool
 from xling_metrics.stats.swaps import swap_p
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, VerdictCounts, verdict_counts
 
-NAMES = ["en", "es", "zh", "hi"]
+pytestmark = pytest.mark.filterwarnings("error")
+
+NAMES = ["en", "es", "hi", "zh"]
 
 
 def mean_interval(values, *, seed, n_resamples=1000, pool=None):
     """The bootstrap of a mean, by what all bootstraps are made with."""
-    known = [value for value in values if value is not None]
-    sums = np.column_stack([known, np.ones(len(known))]) if known else np.empty((0, 2))
-    return interval_of_sums(
-        sums, {"": ratio}, len(values) - len(known), seed=seed, n_resamples=n_resamples,
-        level=0.95, pool=pool,
-    )[""]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+    sums = {i: None if value is None else (value, 1) for i, value in enumerate(values)}
+    return sums_intervals(sums, {"": ratio}, seed=seed, n_resamples=n_resamples, pool=pool)[""]
 
 
 def four_languages(sizes=(40, 40, 40, 40), seed=0):
     rng = np.random.default_rng(seed)
-    shifts = [0.0, -0.1, -0.3, -0.8]
-    return {
-        name: (rng.normal(size=n) + shift).tolist()
-        for name, n, shift in zip(NAMES, sizes, shifts, strict=True)
-    }
+    drawn = zip(NAMES, sizes, (0.0, -0.1, -0.3, -0.8), strict=True)
+    return {name: (rng.normal(size=n) + shift).tolist() for name, n, shift in drawn}
 
 
 # ---- ANOVA, Tukey, t
@@ -78,52 +65,29 @@ def test_t_by_hand():
 @pytest.mark.parametrize("sizes", [(40, 40, 40, 40), (12, 40, 33, 7)])
 def test_group_tests_equal_scipy_and_statsmodels(sizes):
     groups = four_languages(sizes)
-    tests = compare_groups(groups)
-    arrays = list(groups.values())
+    tests, arrays = compare_groups(groups), list(groups.values())
     reference = stats.f_oneway(*arrays)
     assert tests.anova[:2] == pytest.approx((reference.statistic, reference.pvalue), rel=1e-12)
     assert tests.anova[2:4] == (3, sum(sizes) - 4)
-    scipy_tukey = stats.tukey_hsd(*arrays)
-    interval = scipy_tukey.confidence_interval(0.95)
-    labels = np.repeat(NAMES, sizes)
-    # statsmodels sorts the names and has second minus first, as we do.
-    table = pairwise_tukeyhsd(np.concatenate(arrays), labels)
-    rows = {
-        (a, b): (difference, *ends, p)
-        for (a, b), difference, ends, p in zip(
-            [
-                (table.groupsunique[i], table.groupsunique[j])
-                for i, j in zip(*np.triu_indices(4, 1))
-            ],
-            table.meandiffs,
-            table.confint,
-            table.pvalues,
-        )
-    }
-    for pair, test in zip(tests.tukey, tests.t_tests, strict=True):
+    table = pairwise_tukeyhsd(np.concatenate(arrays), np.repeat(NAMES, sizes))
+    theirs = np.column_stack([table.meandiffs, table.confint, table.pvalues])
+    exact = stats.tukey_hsd(*arrays)
+    for pair, test, row in zip(tests.tukey, tests.t_tests, theirs, strict=True):
         i, j = NAMES.index(pair.first), NAMES.index(pair.second)
-        assert pair.difference == pytest.approx(scipy_tukey.statistic[j, i], rel=1e-12)
-        assert pair.p == scipy_tukey.pvalue[i, j]
-        assert pair.low == pytest.approx(interval.low[j, i], rel=1e-9)
-        assert pair.high == pytest.approx(interval.high[j, i], rel=1e-9)
-        if (pair.first, pair.second) in rows:
-            theirs = rows[pair.first, pair.second]
-            assert pair[2:] == pytest.approx(theirs, abs=1e-6)
-        else:
-            difference, low, high, p = rows[pair.second, pair.first]
-            assert pair[2:] == pytest.approx((-difference, -high, -low, p), abs=1e-6)
+        assert i < j and pair[2:] == pytest.approx(row, abs=1e-6)
+        assert (pair.difference, pair.p) == pytest.approx(
+            (exact.statistic[j, i], exact.pvalue[j, i])
+        )
         t = stats.ttest_ind(arrays[j], arrays[i])
         assert (test.t, test.p, test.df) == pytest.approx((t.statistic, t.pvalue, t.df), rel=1e-12)
 
 
 def test_missing_values_are_left_out():
-    tests = compare_groups({"en": [1, None, 2, 3], "hi": [None, None, 4, 6]})
+    gaps = {"en": [1, None, 2, 3], "hi": [None, None, 4, 6]}
+    tests = compare_groups(gaps)
     assert tests == compare_groups({"en": [1, 2, 3], "hi": [4, 6]})
     assert tests.n == {"en": 3, "hi": 2} and tests.means == {"en": 2.0, "hi": 5.0}
-    assert complete_cases({"en": [1, None, 2, 3], "hi": [None, None, 4, 6]}) == {
-        "en": [2, 3],
-        "hi": [4, 6],
-    }
+    assert complete_cases(gaps) == {"en": [2, 3], "hi": [4, 6]}
     with pytest.raises(ValueError, match="en has 1, hi has 2"):
         complete_cases({"en": [1], "hi": [1, 2]})
 
@@ -131,17 +95,14 @@ def test_missing_values_are_left_out():
 @pytest.mark.parametrize(
     "groups",
     [
-        {},
-        {"en": []},
-        {"en": [1.0, 2.0]},
-        {"en": [1.0], "es": [2.0]},
+        {}, {"en": []}, {"en": [1.0, 2.0]}, {"en": [1.0], "es": [2.0]},
         {"en": [None, None], "es": [1.0, 2.0]},
         {"en": [0.1] * 3, "es": [0.1] * 7},
         {"en": [0.1] * 3, "es": [0.7] * 3, "hi": [0.2] * 5},
         {"en": [0.3, 0.1 + 0.2], "hi": [0.7, 0.7]},  # differ by rounding only
         {"en": [0.0] * 3, "hi": [0.0] * 3},
     ],
-)
+)  # fmt: skip
 def test_degenerate_groups_have_no_tests(groups):
     tests = compare_groups(groups)
     assert tests.anova.f is None and tests.anova.p is None
@@ -167,17 +128,27 @@ def test_a_group_of_one_or_a_constant_group_does_not_stop_the_others():
     assert compare_groups({}).anova == Anova(None, None, None, None, ())
 
 
-def test_values_that_are_no_numbers_are_refused():
-    with pytest.raises(ValueError, match="hi must be finite"):
-        compare_groups({"en": [1, 2], "hi": [1, float("nan")]})
-    with pytest.raises(ValueError, match="level"):
-        compare_groups({"en": [1, 2], "hi": [1, 3]}, level=95)
-    with pytest.raises(ValueError, match="baseline must be finite"):
-        paired([1], [np.inf])
-    with pytest.raises(ValueError, match="seed=-1"):
-        mean_interval([1, 2], seed=-1)
-    with pytest.raises(ValueError, match="n_resamples=0"):
-        mean_interval([], seed=0, n_resamples=0)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compare_groups({"en": [1, 2], "hi": [1, float("nan")]}), "hi must be finite"),
+        (lambda: compare_groups({"en": [1, 2], "hi": [1, 3]}, level=95), "level"),
+        (lambda: paired([1], [np.inf]), "baseline must be finite"),
+        (lambda: mean_interval([1, 2], seed=-1), "seed=-1"),
+        (lambda: mean_interval([], seed=0, n_resamples=0), "n_resamples=0"),
+        (lambda: verdict_counts(["a"], [1, 0], [1]), "labels has 2"),
+        (lambda: verdict_counts(["a"], [1], [2]), "0 or 1"),
+        (lambda: holm([0.1, 1.5]), "1.5"),
+        (lambda: holm([float("nan")]), "nan"),
+        (
+            lambda: agreement([["a", "b"], ["a"]]),
+            "unit 1 has 1 places for ratings, the first has 2",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 # ---- Paired
@@ -226,12 +197,9 @@ def test_paired_equals_scipy(n):
     assert (found.low, found.high) == pytest.approx(tuple(reference), abs=1e-12)
     exact = n <= 14
     permuted = stats.permutation_test(
-        (d,),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=np.inf if exact else 4000,
+        (d,), np.mean, permutation_type="samples", n_resamples=np.inf if exact else 4000,
         rng=np.random.default_rng(1),
-    )
+    )  # fmt: skip
     # Two seeded samples of 4000 differ by a few standard errors of at most 0.008.
     assert found.p_permutation == pytest.approx(permuted.pvalue, abs=1e-12 if exact else 0.04)
 
@@ -267,24 +235,6 @@ def test_degenerate_pairs():
 
 def test_monte_carlo_p_is_never_zero():
     assert signs([1.0] * 40, n_resamples=999) == 1 / 1000
-
-
-def test_permutation_keeps_its_level():
-    rng, draws = np.random.default_rng(11), Resampler(30, 0, 1000)
-    p = [sign_flip_p(np.subtract(*rng.exponential(size=(2, 30))), draws) for _ in range(600)]
-    # 600 tests at 5%: 30 expected, standard deviation 5.3.
-    assert 14 <= sum(value <= 0.05 for value in p) <= 46
-    assert stats.kstest(p, "uniform").pvalue > 0.01
-
-
-def test_intervals_cover():
-    rng, pool = np.random.default_rng(12), ResamplerPool()
-    covered = 0
-    for _ in range(300):
-        values = rng.normal(0.3, 1, 100).tolist()
-        mean = mean_interval(values, seed=0, n_resamples=1000, pool=pool)
-        covered += mean.low <= 0.3 <= mean.high
-    assert 0.92 * 300 <= covered <= 0.98 * 300
 
 
 # ---- Means, shares, draws
@@ -367,9 +317,8 @@ def verdict_rows(n=40, seed=0, slip=0.25):
 
 def by_question(questions, labels, verdicts):
     rows = {question: [] for question in questions}
-    for question, label, verdict in zip(questions, labels, verdicts, strict=True):
-        if verdict is not None:
-            rows[question].append((label, verdict))
+    for question, *row in zip(questions, labels, verdicts, strict=True):
+        rows[question] += [] if row[1] is None else [row]
     return rows
 
 
@@ -387,10 +336,6 @@ def test_verdict_counts_by_hand():
         "c": None,
     }
     assert verdict_counts([], [], []) == {}
-    with pytest.raises(ValueError, match="labels has 2"):
-        verdict_counts(["a"], [1, 0], [1])
-    with pytest.raises(ValueError, match="0 or 1"):
-        verdict_counts(["a"], [1], [2])
 
 
 @pytest.mark.parametrize("name", list(VERDICT_SCORES))
@@ -425,46 +370,6 @@ def test_rows_of_one_question_each_are_the_plain_bootstrap():
     assert rows[:3] == pytest.approx(plain[:3])
     both = np.column_stack([values, np.ones(30)]), np.column_stack([np.zeros(30), np.ones(30)])
     assert swap_p(*both, ratio, Resampler(30, 2, 300)) == signs(values, 2, 300)
-
-
-def test_correlated_rows_need_the_cluster_bootstrap():
-    questions, labels, verdicts = verdict_rows(150, slip=0.3)
-    kept = [row for row in zip(questions, labels, verdicts) if row[2] is not None]
-    questions, labels, verdicts = (list(column) for column in zip(*kept))
-    clustered, single = (
-        sums_intervals(verdict_counts(owner, labels, verdicts), VERDICT_SCORES, seed=0)
-        for owner in (questions, range(len(labels)))
-    )
-    for name in VERDICT_SCORES:
-        assert clustered[name].value == pytest.approx(single[name].value)
-        wide = clustered[name].high - clustered[name].low
-        assert wide > 1.15 * (single[name].high - single[name].low)
-
-
-def test_cluster_intervals_cover():
-    rng = np.random.default_rng(5)
-    pool = ResamplerPool()
-    covered = 0
-    for _ in range(300):
-        # Each of 100 questions has its own rate (mean 0.6) and five rows.
-        hits = rng.binomial(5, rng.beta(1.2, 0.8, 100)).tolist()
-        sums = {i: (k, 5) for i, k in enumerate(hits)}
-        interval = sums_intervals(sums, {"": ratio}, seed=0, n_resamples=1000, pool=pool)[""]
-        covered += interval.low <= 0.6 <= interval.high
-    assert 0.92 * 300 <= covered <= 0.98 * 300
-
-
-def test_swapping_whole_questions_keeps_its_level():
-    rng, draws = np.random.default_rng(6), Resampler(60, 0, 1000)
-    significant = 0
-    for _ in range(300):
-        # Rates of a question vary on each side by itself, so that its rows go together.
-        a, b = (
-            np.column_stack([rng.binomial(5, rng.beta(1, 1, 60)), np.full(60, 5)]).astype(float)
-            for _ in "ab"
-        )
-        significant += swap_p(a, b, ratio, draws) <= 0.05
-    assert 5 <= significant <= 27  # 15 expected, standard deviation 3.8
 
 
 def test_a_real_difference_is_found():
@@ -524,10 +429,6 @@ def test_holm_by_hand():
     assert holm([0.03, 0.04]) == pytest.approx([0.06, 0.06])
     assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([0.5]) == [0.5]
     assert holm([]) == [] and holm([None]) == [None]
-    with pytest.raises(ValueError, match="1.5"):
-        holm([0.1, 1.5])
-    with pytest.raises(ValueError, match="nan"):
-        holm([float("nan")])
 
 
 def test_holm_equals_statsmodels():
@@ -549,10 +450,8 @@ _KRIPPENDORFF_C = [
 
 
 def units_of(lines):
-    return [
-        [None if rating == "." else rating for rating in unit]
-        for unit in zip(*(line.split() for line in lines))
-    ]
+    rows = zip(*(line.split() for line in lines))
+    return [[None if rating == "." else int(rating) for rating in unit] for unit in rows]
 
 
 def test_alpha_of_the_paper():
@@ -577,23 +476,23 @@ def test_alpha_by_hand():
     assert krippendorff_alpha([["yes", "yes"], ["no", "no"]]) == 1.0
 
 
-def test_alpha_equals_the_krippendorff_package():
+@pytest.mark.parametrize(
+    ("raters", "labels", "missing"), [(2, 2, 0.0), (3, 5, 0.2), (6, 3, 0.5), (5, 5, 0.5)]
+)
+def test_alpha_equals_the_krippendorff_package(raters, labels, missing):
     rng = np.random.default_rng(0)
-    for raters, labels, missing in [(2, 2, 0.0), (3, 5, 0.2), (6, 3, 0.5)]:
-        truth = rng.integers(0, labels, 80)
-        ratings = np.where(
-            rng.random((raters, 80)) < 0.7, truth, rng.integers(0, labels, (raters, 80))
-        ).astype(float)
-        ratings[rng.random((raters, 80)) < missing] = np.nan
-        theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement="nominal")
-        units = [[None if np.isnan(value) else value for value in unit] for unit in ratings.T]
-        assert krippendorff_alpha(units) == pytest.approx(theirs, abs=1e-12)
+    others = rng.integers(0, labels, (raters, 80))
+    ratings = np.where(rng.random((raters, 80)) < 0.7, rng.integers(0, labels, 80), others) + 0.0
+    ratings[rng.random((raters, 80)) < missing] = np.nan
+    units = [[None if np.isnan(value) else int(value) for value in unit] for unit in ratings.T]
+    for level, ours in (("nominal", krippendorff_alpha), ("ordinal", krippendorff_alpha_ordinal)):
+        theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement=level)
+        assert ours(units) == pytest.approx(theirs, abs=1e-12)
 
 
 def test_ordinal_alpha_by_hand():
     # Krippendorff 2011, section D, gives 0.815 for the data of section C.
-    ranked = [[None if x is None else int(x) for x in unit] for unit in units_of(_KRIPPENDORFF_C)]
-    assert krippendorff_alpha_ordinal(ranked) == pytest.approx(0.815, abs=5e-4)
+    assert krippendorff_alpha_ordinal(units_of(_KRIPPENDORFF_C)) == pytest.approx(0.815, abs=5e-4)
     # Units (1, 2), (1, 1), (3, 3): n1 = 3, n2 = 1, n3 = 2; middles 1.5, 3.5, 5.
     # d(1,2) = 4, d(1,3) = 12.25, d(2,3) = 2.25; expected 2 (3 x 4 + 6 x 12.25 + 2 x 2.25) = 180,
     # observed 2 x 4 = 8: 1 - 5 x 8 / 180.
@@ -605,17 +504,6 @@ def test_ordinal_alpha_by_hand():
     assert krippendorff_alpha_ordinal([[4, None], [None, 2]]) is None
 
 
-def test_ordinal_alpha_equals_the_krippendorff_package():
-    rng = np.random.default_rng(1)
-    for raters, missing in [(2, 0.0), (3, 0.2), (5, 0.5)]:
-        ratings = rng.integers(1, 6, (raters, 60)).astype(float)
-        ratings[:, :20] = ratings[0, :20]
-        ratings[rng.random((raters, 60)) < missing] = np.nan
-        theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement="ordinal")
-        units = [[None if np.isnan(value) else int(value) for value in unit] for unit in ratings.T]
-        assert krippendorff_alpha_ordinal(units) == pytest.approx(theirs, abs=1e-12)
-
-
 def test_nothing_to_agree_on():
     nothing = agreement([])
     assert (nothing.alpha, nothing.percent, nothing.unanimous) == (None,) * 3
@@ -624,16 +512,12 @@ def test_nothing_to_agree_on():
     # Chance agreement is certain with one label.
     one_label = agreement([["a", "a"], ["a", "a"]])
     assert (one_label.alpha, one_label.percent, one_label.unanimous) == (None, 1.0, 1.0)
-    with pytest.raises(ValueError, match="unit 1 has 1 places for ratings, the first has 2"):
-        agreement([["a", "b"], ["a"]])
 
 
 def test_majority():
-    assert majority_label(["a", "b", "a", None]) == "a"
-    assert majority_label(["a", "b"]) is None
-    assert majority_label(["a", "a", "b", "b", "c"]) is None
-    assert majority_label([None]) is None and majority_label([]) is None
-    assert majority_label([0, 0, 1]) == 0
+    for labels in (["a", "b"], ["a", "a", "b", "b", "c"], [None], []):
+        assert majority_label(labels) is None
+    assert majority_label(["a", "b", "a", None]) == "a" and majority_label([0, 0, 1]) == 0
 
 
 @pytest.mark.parametrize("columns", [2, 3, 5, 7])
