@@ -21,7 +21,8 @@ PLAIN = {"settings": {}, "data": {"dataset": "LiveQA"}, "prompts": {}, "version"
 ANSWER = "You should drink a glass of water and rest, and see a doctor if the fever stays."
 
 
-def judged(hits, n, *, inside=1.0, answer=ANSWER, silent=(), **more):
+def judged(hits, n, *, inside=1.0, answer=ANSWER, silent=(), record=PLAIN, text=None, helped=None,
+           only=None, **more):  # fmt: skip
     """A language of correctness: n answers, of which these numbers are contradictory.
 
     Args:
@@ -30,21 +31,26 @@ def judged(hits, n, *, inside=1.0, answer=ANSWER, silent=(), **more):
         inside: The share that is in the user's language.
         answer: The text of each.
         silent: Which have no label.
+        record: What our tasks record of it.
+        text: What the questions begin with; they have none if it is not given.
+        helped: Which are more comprehensive, if not all others.
+        only: The numbers of those that were asked, if not all.
         more: Other scores.
     """
     rows = []
-    for i in range(n):
+    for i in only or range(n):
         labelled = i not in silent
+        good = i not in hits if helped is None else bool(helped[i])
         rows.append({
-            "doc": {"question_id": f"q{i}"}, "resps": [[answer]],
-            "contradictory": float(i in hits and labelled),
-            "more_comprehensive": float(i not in hits and labelled),
-            "langid_match": float(i < inside * n), "empty_rate": 0.0,
-            "no_response": float(not labelled),
+            "doc": {"question_id": f"q{i}", **({"question": f"{text} {i}"} if text else {})},
+            "resps": [[answer]], "contradictory": float(i in hits and labelled),
+            "more_comprehensive": float(good and labelled), "langid_match": float(i < inside * n),
+            "empty_rate": 0.0, "no_response": float(not labelled),
             "n_judged": {"label": "contradictory" if i in hits else "more_comprehensive"},
         })  # fmt: skip
     scores = {name: float(np.mean([r[name] for r in rows])) for name in BETTER if name in rows[0]}
-    return task_of(scores | {"n_judged": n - len(silent)} | more, rows, record=PLAIN, better=BETTER)
+    count = {"n_judged": len(rows) - len(silent)}
+    return task_of(scores | count | more, rows, record=record, better=BETTER)
 
 
 def correctness(share, n=120, seed=0, *, inside=1.0, record=RECORD, text="Question", ask=None):
@@ -52,16 +58,8 @@ def correctness(share, n=120, seed=0, *, inside=1.0, record=RECORD, text="Questi
     rng = np.random.default_rng(seed)
     hard = np.random.default_rng(7).random(n)  # the same questions are hard for all models
     hits = (hard + rng.random(n)) / 2 < share
-    more = ~hits & (rng.random(n) < 0.8)
-    rows = [
-        {"doc": {"question_id": f"q{i}", "question": f"{text} {i}"}, "resps": [[ANSWER]],
-         "contradictory": float(hits[i]), "more_comprehensive": float(more[i]),
-         "langid_match": float(i < inside * n), "empty_rate": 0.0, "no_response": 0.0,
-         "n_judged": {"label": "contradictory" if hits[i] else "more_comprehensive"}}
-        for i in (ask or range(n))
-    ]  # fmt: skip
-    scores = {name: float(np.mean([r[name] for r in rows])) for name in BETTER if name in rows[0]}
-    return task_of(scores | {"n_judged": len(rows)}, rows, record=record, better=BETTER)
+    own = {"inside": inside, "record": record, "text": text, "only": ask}
+    return judged({*np.flatnonzero(hits)}, n, helped=~hits & (rng.random(n) < 0.8), **own)
 
 
 def empathy(shares, n=24, seed=0):

@@ -387,3 +387,29 @@ def write_run(
         change(content)
     write_results(folder, content, stamp)
     return folder
+
+
+def readers(out: Path, to: Path, other: Path | None = None, name: str = "") -> dict[str, list[str]]:
+    """The words of every command that reads results and writes below a folder.
+
+    Args:
+        out: The results.
+        to: The folder.
+        other: The other side of commands that compare; the same if not given.
+        name: What the run is called on a board.
+    """
+    few, judge = ["--n-resamples", "1000"], ["--judge", "xling_baseline"]
+    hf = ["--model-id", "a/b", "--force"]
+    words: dict[str, list[Any]] = {
+        "report": ["report", out, *few, "--to", to / "report"],
+        "board": ["board", f"{name}={out}" if name else out, "--to", to / "board"],
+        "compare": ["compare", out, other or out, "--to", to / "compare"],
+        "compare back": ["compare", other or out, out, "--to", to / "compare"],
+        "annotate": ["annotate", out, "--n", "4", "--to", to / "page.html"],
+        "submit hf": ["submit", "hf", out, *hf, "--to", to / "hf"],
+        "submit mmedbench": ["submit", "mmedbench", out, "--to", to / "mmed"],
+        "rank": ["rank", out, other or out, *judge, "--to", to / "rank"],
+        "translate export": ["translate", "export", out, "--to", to / "texts.jsonl"],
+        "merge": ["parts", "merge", out, "--to", to / "merged"],
+    }
+    return {command: list(map(str, own)) for command, own in words.items()}

@@ -1,6 +1,5 @@
 """Do the printed sentences hold? Answers with a known truth go the whole way, by files, to words.
 
-    python tests/benchmarks/inference.py --only sentences
     python tests/benchmarks/conclusions.py [--seconds N] [--only PART ...]
 
 A row has a truth, what is looked for in what is printed of it, and in how many of its data sets that
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from common import show
 from printed import Said, Way, correctness, exam, information, similar
 from scipy.stats import norm
 
@@ -41,20 +41,6 @@ class Row(NamedTuple):
     found: str | Callable[[Any], bool]
     low: float = 0.0
     high: float = 1.0
-
-
-class Result(NamedTuple):
-    """How often a row's words were found, and whether that is within what is asked."""
-
-    row: Row
-    share: float
-    times: int
-
-    @property
-    def good(self) -> bool:
-        """Up to two standard errors of the simulation."""
-        error = 2 * (max(self.share * (1 - self.share), 0.01) / self.times) ** 0.5
-        return self.row.low - error <= self.share <= self.row.high + error
 
 
 # Data
@@ -314,44 +300,39 @@ def models() -> Iterator[Row]:
 PARTS = (service, same, letters, unread, judged, power, errors, floor, models)
 
 
-def results(seconds: float, only: Sequence[str]) -> Iterator[Result]:
-    """Every row of the table in docs/report.md, drawn for so long."""
-    for part in PARTS:
-        for row in part():
-            if only and not any(word == row.part or word in row.truth for word in only):
-                continue
-            rng, way, hits, drawn = np.random.default_rng([len(row.truth), 11]), Way(), 0, 0
-            errs = row.high in (LEVEL, BOTH) or row.low == POWER
-            end = time.process_time() + seconds * (4 if errs else 1)
-            while drawn < FEWEST or (drawn < MOST and time.process_time() < end):
-                said = row.draw(rng, way)
-                pattern = isinstance(row.found, str)
-                hits += bool(re.search(row.found, said) if pattern else row.found(said))
-                drawn += 1
-            yield Result(row, hits / drawn, drawn)
+def results(seconds: float, only: Sequence[str]) -> Iterator[tuple[Row, float, int]]:
+    """Every row of the table in docs/report.md, how often it was found, and in how many data sets."""
+    for row in (row for part in PARTS for row in part()):
+        if only and not any(word == row.part or word in row.truth for word in only):
+            continue
+        rng, way, hits, drawn = np.random.default_rng([len(row.truth), 11]), Way(), 0, 0
+        errs = row.high in (LEVEL, BOTH) or row.low == POWER
+        end = time.process_time() + seconds * (4 if errs else 1)
+        while drawn < FEWEST or (drawn < MOST and time.process_time() < end):
+            hits += found_in(row, row.draw(rng, way))
+            drawn += 1
+        yield row, hits / drawn, drawn
 
 
-def show(seconds: float = 6.0, only: Sequence[str] = ()) -> None:
-    """Simulate and print, row by row."""
-    print("| truth | printed | asked | found in | data sets | |\n|---|---|---|---:|---:|---|")
-    began = time.process_time()
-    for found in results(seconds, only):
-        row = found.row
-        asked = f"≥ {row.low:g}" if row.low else f"≤ {row.high:g}" if row.high < 1 else ""
-        cells = row.truth, row.printed, asked, f"{found.share:.2f}", str(found.times)
-        print(f"| {' | '.join(cells)} | {'' if found.good else 'misses'} |", flush=True)
-    print(f"\n{time.process_time() - began:.0f} s")
+def found_in(row: Row, said: Any) -> bool:
+    """Whether what is printed has what is looked for."""
+    return bool(re.search(row.found, said) if isinstance(row.found, str) else row.found(said))
 
 
 def main() -> None:
-    """The table by itself."""
+    """Simulate and print, row by row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--seconds", type=float, default=6.0, help="a row; four times where it errs"
     )
-    parser.add_argument("--only", nargs="+", default=[], help="served same few unread judge ..., or words of a truth")  # fmt: skip
+    parser.add_argument("--only", nargs="+", default=[], help="parts, or words of a truth")
     options = parser.parse_args()
-    show(options.seconds, options.only)
+    show("truth", "printed", "asked", "found in", "data sets", "", head=True)
+    for row, share, times in results(options.seconds, options.only):
+        error = 2 * (max(share * (1 - share), 0.01) / times) ** 0.5  # two standard errors
+        good = row.low - error <= share <= row.high + error
+        asked = f"≥ {row.low:g}" if row.low else f"≤ {row.high:g}" if row.high < 1 else ""
+        show(row.truth, row.printed, asked, f"{share:.2f}", times, "" if good else "misses")
 
 
 if __name__ == "__main__":

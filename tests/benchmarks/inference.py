@@ -1,6 +1,6 @@
 """Do the report's intervals and tests keep what they promise? A simulation: prints a table.
 
-    python tests/benchmarks/inference.py [--quick] [--only PART ...] [--to FILE] [--join FILE ...]
+    python tests/benchmarks/inference.py [--quick] [--only PART ...]
 
 Data are made with a known truth and given to the functions that the report calls. Per interval: in
 how many of the data sets it holds the truth (0.93 to 0.97 is asked); per test: how often it finds
@@ -9,20 +9,16 @@ at the difference that a report calls detectable (0.8); how often a difference o
 is called about the same, or B not inferior (at most 0.05); and the family-wise error of a model's
 conclusions (at most 0.05). Cells that miss are listed with their setting.
 
-`--only sentences` goes the whole way instead: from answers in files to the printed sentences.
+`conclusions.py` goes the whole way instead: from answers in files to the printed sentences.
 
-One free core, without --quick about ten minutes. Parts can run one by one: --to keeps a part's cells
-beside its table (FILE.csv), and --join makes one table of several.
+One free core, without --quick about ten minutes.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
-from pathlib import Path
 
-import conclusions
 import inference_coverage as coverage
 import inference_tests as tests
 from inference_data import SIZES, Cell, Plan
@@ -67,51 +63,19 @@ PARTS = {
 }
 
 
-SENTENCES = "sentences"
-"""The part that has a table of its own: answers go by files to what is printed of them."""
-
-
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a minute: fewer data sets and sizes")
-    parser.add_argument("--only", choices=[*PARTS, SENTENCES], nargs="+", default=list(PARTS))
-    parser.add_argument("--to", type=Path, help="also write the table to this file")
-    parser.add_argument("--join", type=Path, nargs="+", help="only join tables' CSV files")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
     options = parser.parse_args()
-    if SENTENCES in options.only:
-        conclusions.show(0.1 if options.quick else 6.0)
-        options.only.remove(SENTENCES)
     quick, full = Plan(200, 40, 10, (24, 100), 99), Plan(2000, 1000, 100, SIZES, 199)
     plan, cells = quick if options.quick else full, list[Cell]()
-    for path in options.join or ():
-        cells += read(path)
-    for name in () if options.join else options.only:
+    for name in options.only:
         began = time.process_time()
         cells += PARTS[name](plan)
         print(f"{name}: {time.process_time() - began:.0f} s", flush=True)
-        if options.to:  # What is there stays, should the rest be interrupted.
-            write(options.to, cells)
-    if cells:
-        print(table(cells))
-    if options.to:
-        write(options.to, cells)
-
-
-def write(path: Path, cells: list[Cell]) -> None:
-    """The table, and its cells beside it."""
-    path.write_text(table(cells) + "\n", encoding="utf-8")
-    with Path(f"{path}.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([Cell._fields, *cells])
-
-
-def read(path: Path) -> list[Cell]:
-    """The cells of a CSV file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Cell(**{**row, "share": float(row["share"]), "times": int(row["times"])})
-            for row in csv.DictReader(file)
-        ]
+    print(table(cells))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from xling_metrics.rationale_tokens import cut_rationale
-from xling_metrics.rouge import _lcs_words, rouge, rouge_standard
+from xling_metrics.rouge import rouge, rouge_standard
 
 Score = Callable[[str, str], list[float]]
 
@@ -84,29 +84,11 @@ def test_rouge_standard_by_hand(candidate, reference, expected):
     assert found == (expected and pytest.approx(expected))
 
 
-def test_the_two_kinds_differ():
-    # Repetition: sets {the, pill} of {the, pill} against counts 2 of 6 and 2.
-    text, reference = "the the the the the pill", "the pill"
-    published, standard = rouge(text, reference), rouge_standard(text.split(), reference.split())
-    assert published.rouge1 == pytest.approx(1, abs=1e-8)
-    assert standard.rouge1_standard == pytest.approx(2 * (2 / 6) / (2 / 6 + 1))
-
-
 @pytest.mark.parametrize("blank", ["", " ", ".", "...", " . \n. "])
 def test_empty(blank):
     assert rouge(blank, "a b") == (0.0, 0.0, 0.0)
     assert rouge("a b", blank) is None
     assert rouge(blank, blank) is None
-
-
-def test_what_the_package_does_with_empty_text(package):
-    with pytest.raises(ValueError, match="Hypothesis is empty"):
-        package("", "a")
-    with pytest.raises(ValueError, match="Reference is empty"):
-        package("a", "...")
-    # The stated deviation: it compares the empty word of a blank text; here that has no word.
-    assert package(" ", "a. ")[0] > 0
-    assert rouge(" ", "a. ") == (0.0, 0.0, 0.0)
 
 
 def test_package_on_many_small_texts(package):
@@ -118,15 +100,6 @@ def test_package_on_many_small_texts(package):
             for k in rng.choices(range(25), k=2)
         ]
         assert rouge(*texts) == pytest.approx(package(*texts), abs=1e-12), texts
-
-
-def test_lcs_walks_back_as_the_package_does():
-    inner = pytest.importorskip("rouge.rouge_score", reason="the package rouge is not installed")
-    rng = random.Random(4)
-    for _ in range(1500):
-        rows, columns = (rng.choices("abcdef", k=rng.randrange(1, 14)) for _ in range(2))
-        theirs = inner._recon_lcs(rows, columns)._ngrams
-        assert _lcs_words(rows, columns) == theirs, (rows, columns)
 
 
 def test_parity(rationales, package, google):

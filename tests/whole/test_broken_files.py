@@ -7,7 +7,7 @@ import shutil
 import warnings
 
 import pytest
-from builders import evaluated
+from builders import evaluated, readers
 from damage import RESULTS, SAMPLES, UNREAD, results_of, samples_of
 
 from xling_tasks.cli import main
@@ -46,31 +46,13 @@ def ready(whole, tmp_path_factory):
     return out
 
 
-REPORT = ["--n-resamples", "1000", "--no-pictures", "--no-published"]
-
-
-def words_of(command, out, to, good):
-    """The command's words for a damaged run, beside a good one."""
-    judge = ["--judge", "xling_baseline"]
-    return {
-        "report": ["report", out, "--to", to / "report", *REPORT],
-        "compare": ["compare", out, good, "--to", to / "compare"],
-        "compare back": ["compare", good, out, "--to", to / "compare"],
-        "annotate": ["annotate", out, "--to", to / "page.html", "--n", "4"],
-        "submit hf": ["submit", "hf", out, "--to", to / "hf", "--model-id", "a/b", "--force"],
-        "submit mmedbench": ["submit", "mmedbench", out, "--to", to / "mmed"],
-        "rank": ["rank", out, good, *judge, "--to", to / "rank"],
-        "translate export": ["translate", "export", out, "--to", to / "texts.jsonl"],
-    }[command]
-
-
 COMMANDS = ["report", "compare", "compare back", "annotate", "submit hf", "submit mmedbench"]
 
 
 def told(words, capsys):
     """The command's status and what it says; an exception that is not ours fails the test."""
     try:
-        status = main([str(word) for word in words])
+        status = main(words + (["--no-pictures", "--no-published"] if words[0] == "report" else []))
     except SystemExit as error:
         status = error.code
     return status, capsys.readouterr().err
@@ -79,7 +61,7 @@ def told(words, capsys):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_read_the_whole_run(command, whole, ready, tmp_path, capsys):
     out = ready if command == "submit hf" else whole
-    status, said = told(words_of(command, out, tmp_path, whole), capsys)
+    status, said = told(readers(out, tmp_path, whole)[command], capsys)
     if command != "submit mmedbench":
         assert status == 0, said
 
@@ -93,7 +75,7 @@ def test_every_damage_is_one_line(command, kind, whole, ready, tmp_path, capsys)
         out = tmp_path / f"out-{number}"
         shutil.copytree(whole, out)
         spoil(out)
-        words = words_of(command, out, tmp_path / str(number), whole)
+        words = readers(out, tmp_path / str(number), whole)[command]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -120,7 +102,7 @@ def test_samples_without_their_results_are_an_error(command, whole, tmp_path, ca
     out = tmp_path / "out"
     shutil.copytree(whole, out)
     results_of(out).unlink()
-    status, said = told(words_of(command, out, tmp_path, whole), capsys)
+    status, said = told(readers(out, tmp_path, whole)[command], capsys)
     assert status == 2 and f"{results_of(whole).name} is not beside it" in said
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from builders import COMMAND, ONLY_OURS
+from builders import ONLY_OURS
 
 from xling_tasks import discovery
 from xling_tasks.errors import SettingError
@@ -99,7 +99,8 @@ def test_folder_is_added_once_after_the_harness_and_before_the_user(tmp_path):
 @pytest.mark.parametrize("given", ['judge={"model":"x"}', "judge={model:x}", '{"judge":'])
 def test_a_setting_with_braces_that_is_no_json_is_told_how_to_be_written(tmp_path, given):
     words = ["--model", "dummy", "--tasks", "x", "--metadata", given]
-    started = python(COMMAND, tmp_path, *words)
+    code = "from lm_eval.__main__ import cli_evaluate as run; run()"
+    started = python(code, tmp_path, *words)
     assert started.returncode == 2 and "Traceback" not in started.stderr
     assert f"{given} is neither" in started.stderr and '--metadata \'{"KEY"' in started.stderr
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import changed, evaluated
+from builders import changed, evaluated, readers
 from hypothesis import given
 from hypothesis import strategies as st
 from viewing import Viewer
@@ -71,14 +71,7 @@ def named(whole: Path, to: Path, name: str) -> Path:
     return changed(Path(shutil.copytree(whole, to)), rename)
 
 
-COMMANDS = {
-    "report": ["report", "OUT", "--to", "TO", "--n-resamples", "1000"],
-    "compare": ["compare", "OUT", "OUT", "--to", "TO"],
-    "board": ["board", "NAME=OUT", "--to", "TO"],
-    "annotate": ["annotate", "OUT", "--to", "TO/page.html", "--n", "4"],
-    "submit hf": ["submit", "hf", "OUT", "--to", "TO", "--model-id", "a/b", "--force"],
-    "merge": ["parts", "merge", "OUT", "--to", "TO"],
-}
+COMMANDS = ("report", "compare", "board", "annotate", "submit hf", "merge")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -92,11 +85,10 @@ def test_a_dataset_of_any_name_stays_in_the_folder(command, whole, tmp_path, cap
         # Where climbing out of `--to` would write, if folders are made on the way.
         to = place / "a" / "b" / "to"
         to.parent.mkdir(parents=True)
-        words = {"OUT": str(out), "TO": str(to), "TO/page.html": str(to / "page.html"),
-                 "NAME=OUT": str(out) if name in ("", "-rf") else f"{name}={out}"}  # fmt: skip
+        words = readers(out, to, name="" if name in ("", "-rf") else name)[command]
         before = {path for path in tmp_path.rglob("*")}
         try:
-            status = main([words.get(word, word) for word in COMMANDS[command]])
+            status = main(words)
         except Exception as error:
             wrong[kind] = repr(error)
             continue

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import scripted
-from builders import lm_eval
+from builders import lm_eval, readers
 from viewing import viewing
 
 from xling_tasks.cli import main
@@ -85,15 +85,11 @@ def test_no_command_writes_or_says_a_key(ran, kept, tmp_path, capsys, monkeypatc
     monkeypatch.setenv("XLING_CACHE", str(kept / "cache"))
     a, b = (next((kept / "out" / name).iterdir()) for name in "ab")
     to = tmp_path / "to"
-    for words in (
-        ["report", f"A={a}", f"B={b}", "--to", to / "report", "--n-resamples", "1000"],
-        ["board", f"A={a}", f"B={b}", "--to", to / "board"],
-        ["compare", a, b, "--to", to / "compare"],
-        ["annotate", a, "--to", to / "page.html", "--n", "4"],
-        ["submit", "hf", a, "--to", to / "hf", "--model-id", "a/b", "--force"],
-        ["cache"],
-    ):
-        status = main([str(word) for word in words])
+    commands = readers(a, to, b)
+    both = [[own[0], f"B={b}", *own[1:]] for own in (commands["report"], commands["board"])]
+    single = [commands[name] for name in ("compare", "annotate", "submit hf")]
+    for words in (*both, *single, ["cache"]):
+        status = main(words)
         out = "".join(capsys.readouterr())
         assert status == 0 or "submit" in words, out
         assert [secret for secret in SECRETS if secret in out] == [], words
@@ -123,13 +119,8 @@ def test_a_run_of_an_older_version_with_keys_in_it_shows_none(ran, kept, tmp_pat
     results.write_text(json.dumps(content))
     assert QUERY in results.read_text()
     to = tmp_path / "to"
-    for words in (
-        ["report", out, "--to", to / "report", "--n-resamples", "1000"],
-        ["board", out, "--to", to / "board"],
-        ["annotate", out, "--to", to / "page.html", "--n", "4"],
-        ["compare", out, out, "--to", to / "compare"],
-    ):
-        assert main([str(word) for word in words]) == 0
+    for command in ("report", "board", "annotate", "compare"):
+        assert main(readers(out, to)[command]) == 0
     said = "".join(capsys.readouterr()) + shown_of(out)
     assert leaks(to) == {} and not any(secret in said for secret in SECRETS)
     [model] = json.loads((to / "report" / "report.json").read_text())["models"].values()

@@ -18,18 +18,10 @@ from xling_tasks.replies.role import saved_places
 
 pytest.importorskip("torch")
 
-TASKS = [
-    "xlinghealth_consistency_demo_es",
-    "xlinghealth_verifiability_demo_es",
-    "xlinghealth_information_demo",
-]
-
-MORE = [
-    "xlinghealth_consistency_demo_en",
-    "xlinghealth_verifiability_ll_demo_zh",
-    "mmedbench_rationale_demo_en",
-    "xling_empathy",
-]
+TASKS = ["xlinghealth_consistency_demo_es", "xlinghealth_verifiability_demo_es",
+         "xlinghealth_information_demo"]  # fmt: skip
+MORE = ["xlinghealth_consistency_demo_en", "xlinghealth_verifiability_ll_demo_zh",
+        "mmedbench_rationale_demo_en", "xling_empathy"]  # fmt: skip
 
 # The harness's own models split the documents over GPUs only, so the baseline does it here.
 SCRIPT = """
