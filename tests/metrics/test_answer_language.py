@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+import yaml
+from conftest import DATA
 from xling_metrics.answer_language import AnswerLanguage, Told, in_users_language, tell
 from xling_metrics.langid_batches import known_labels, labels_of, scores_of
 
 pytestmark = pytest.mark.core
+
+CASES = yaml.safe_load((DATA / "languages.yaml").read_text(encoding="utf-8"))
 
 USERS, ANOTHER, UNTOLD = Told
 OWN, SHORT = AnswerLanguage(USERS), AnswerLanguage(UNTOLD)
@@ -18,47 +22,9 @@ def told(text: str, language: str, **options) -> AnswerLanguage:
     return one
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "expected"),
-    [
-        # langid's label of the first is French, and of four to six words often another neighbour.
-        ("es", "Consulte a su médico.", OWN),
-        ("es", "Lo siento, no puedo ayudarte con eso.", OWN),
-        ("es", "CONSULTE A SU MÉDICO DE INMEDIATO", OWN),
-        ("es", "No.", SHORT),
-        ("es", "Paracetamol, ibuprofeno", SHORT),
-        ("es", "Please see a doctor as soon as possible today.", ENGLISH),
-        ("es", "PLEASE CONSULT YOUR DOCTOR AS SOON AS POSSIBLE", ENGLISH),
-        ("es", "Consulte o seu médico o mais rápido possível, por favor.", (ANOTHER, "pt")),
-        # A script that no other language here has decides with one word.
-        ("th", "ใช่", OWN),
-        ("ko", "네", OWN),
-        ("th", "Yes", SHORT),
-        ("th", "Take Paracetamol 500 mg (Tylenol) PRN", SHORT),
-        ("th", "Please take it with some water.", ENGLISH),
-        ("th", "请尽快去看医生，不要自己吃药。", (ANOTHER, "zh")),
-        # Romanized: not as its users write it, and no other language either.
-        ("hi", "Aapko doctor se milna chahiye aur dawa leni chahiye", (ANOTHER, None)),
-        ("hi", "अपने डॉक्टर से सलाह लें।", OWN),
-        # Japanese has its own letters beside Chinese ones.
-        ("zh", "薬を飲んでください。", (ANOTHER, "ja")),
-        ("en", "Consulte a su médico cuanto antes.", (ANOTHER, "es")),
-        ("en", "See a doctor.", OWN),
-        # Two scripts, of which langid knows one.
-        ("sr", "Обратите се свом лекару што пре.", OWN),
-        ("sr", "Obratite se svom lekaru što pre.", SHORT),
-        # A language that langid does not know: told from English by common words alone.
-        ("bm", "Aw ni ce, dɔgɔtɔrɔ ka kan ka aw lajɛ joona", OWN),
-        ("bm", "I ni ce", SHORT),
-        ("bm", "Please see a doctor as soon as you can today", ENGLISH),
-        ("bm", "Обратитесь к врачу как можно скорее.", (ANOTHER, None)),
-        # No letter, or none outside of addresses.
-        ("es", "", SHORT), ("es", "120/80 (90-120)", SHORT), ("th", "**\n- \n", SHORT),
-        ("th", "https://www.example.org/health/flu/symptoms/when-to-see-a-doctor", SHORT),
-    ],
-)  # fmt: skip
-def test_what_is_told(language: str, text: str, expected: tuple[Told, str | None]):
-    assert told(text, language) == expected
+@pytest.mark.parametrize(("language", "text", "whose", "other"), CASES["told"])
+def test_what_is_told(language: str, text: str, whose: str, other: str | None):
+    assert told(text, language) == (Told[whose], other)
 
 
 def test_a_script_that_the_user_states_takes_the_place_of_the_usual_one():

@@ -41,18 +41,12 @@ def sentence(n_words: int) -> str:
 
 
 TEXTS = [
-    sentence(12),
-    sentence(40),
-    "Aspirin thins the blood, doesn't it?",
-    "aspirin",
-    "?!...",
-    "¿Puedo tomar aspirina? 可以吃阿司匹林吗 क्या मैं ले सकता हूँ",
-    "naïve café — “quoted” 5 mg/kg 😀",
+    sentence(12), sentence(40), "Aspirin thins the blood, doesn't it?", "aspirin", "?!...",
+    "¿Puedo tomar aspirina? 可以吃阿司匹林吗 क्या मैं ले सकता हूँ", "naïve café — “quoted” 5 mg/kg 😀",
     "A [SEP] inside and a [CLS] too",  # special tokens in the text count for nothing either
     sentence(700),  # far beyond 512 tokens
-    sentence(511),
-    "  spaced \n out\t",
-]
+    sentence(511), "  spaced \n out\t",
+]  # fmt: skip
 
 
 def save_bert(folder: Path, *, layers: int) -> str:
@@ -135,9 +129,11 @@ def test_opposite_texts_have_no_harmonic_mean():
 
 def test_equal_answers_score_exactly_one(enc: Encoder):
     result = scores([TEXTS[0], TEXTS[0], TEXTS[0].upper()], enc)  # an uncased model sees no case
-    assert result.pairs == ((1.0, 1.0, 1.0, 1.0),) * 3
-    assert (result.bertscore_p, result.bertscore_r, result.bertscore_f1) == (1.0, 1.0, 1.0)
-    assert result.sim_sent == 1.0
+    means = result.bertscore_p, result.bertscore_r, result.bertscore_f1, result.sim_sent
+    assert result.pairs == ((1.0, 1.0, 1.0, 1.0),) * 3 and means == (1.0,) * 4
+    # BERT drops U+FFFD, which takes the place of half an emoji; two halves together are one emoji.
+    assert scores(["fever \ud83d", "fever"], enc).sim_sent == 1.0
+    assert scores(["fever \ud83d\ude00", "fever 😀"], enc).sim_sent == 1.0
 
 
 @pytest.mark.parametrize("empty", ["", "  \n", "\u200b\u0000", "[SEP]", None])
@@ -152,12 +148,6 @@ def test_nothing_to_score_is_none(enc: Encoder, answers: list[str]):
     found = scores(answers, enc)
     means = found.bertscore_p, found.bertscore_r, found.bertscore_f1, found.sim_sent
     assert means == (None,) * 4 and found.pairs == (None,) * (len(answers) // 2)
-
-
-def test_half_an_emoji_is_no_error(enc: Encoder):
-    # BERT drops U+FFFD, which takes its place; the two halves together are one emoji
-    assert scores(["fever \ud83d", "fever"], enc).sim_sent == 1.0
-    assert scores(["fever \ud83d\ude00", "fever 😀"], enc).sim_sent == 1.0
 
 
 def test_pairs_of_candidates_and_references(enc: Encoder):
@@ -184,18 +174,17 @@ def test_batch_size_changes_nothing(tiny: str, enc: Encoder, batch_size: int):
     assert scores(TEXTS, other).pairs == approx_pairs(scores(TEXTS, enc).pairs)
 
 
-def test_threads_change_nothing(tiny: str, enc: Encoder):
-    texts = [sentence(1 + n % 30) for n in range(200)]
+def test_threads_change_nothing(tiny: str):
+    texts, found = [sentence(1 + n % 30) for n in range(200)], []
     before = torch.get_num_threads()
     try:
-        torch.set_num_threads(8)
-        many = encode(Encoder.load(tiny, device="cpu", batch_size=2), texts)
-        assert torch.get_num_threads() == 8
-        torch.set_num_threads(1)
-        one = encode(Encoder.load(tiny, device="cpu", batch_size=2), texts)
+        for threads in (8, 1):
+            torch.set_num_threads(threads)
+            found.append(encode(Encoder.load(tiny, device="cpu", batch_size=2), texts))
+            assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
-    for a, b in zip(many, one, strict=True):
+    for a, b in zip(*found, strict=True):
         assert all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
 
 

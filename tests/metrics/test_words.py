@@ -8,6 +8,8 @@ import sys
 import tempfile
 
 import pytest
+import yaml
+from conftest import DATA
 from sklearn.feature_extraction.text import CountVectorizer
 from xling_metrics import words as words_module
 from xling_metrics.languages import language_code
@@ -22,6 +24,8 @@ from xling_metrics.words import (
 )
 
 pytestmark = pytest.mark.core
+
+CASES = yaml.safe_load((DATA / "languages.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("language", ["en", "hi", "zh"])
@@ -44,32 +48,7 @@ def test_has_words():
     assert [has_words(text, n) for n in (0, 1, 5, 6)] == [True, True, True, False]
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "expected"),
-    [
-        # Quotes and the plural apostrophe stay outside, inner apostrophes and hyphens join; a number
-        # keeps its separators, the full stop after it does not belong; a slash splits.
-        ("en", "Don't take 3.5 mg/dL, 'patients' at 1,000.",
-         ["Don't", "take", "3.5", "mg", "dL", "patients", "at", "1,000"]),
-        ("en", "well-known -- (COVID-19) snake_case a\u2014b",
-         ["well-known", "COVID-19", "snake", "case", "a", "b"]),
-        ("fr", "L\u2019eau, c'est-à-dire !", ["L\u2019eau", "c'est-à-dire"]),
-        # Vowel signs, nukta and virama are marks of the letter before; ZWJ after a virama is spelling.
-        ("hi", "ज़्यादा रक्\u200dत। “हिन्दी में”", ["ज़्यादा", "रक्\u200dत", "हिन्दी", "में"]),
-        ("fa", "می\u200cخواهم؟ ۳٫۵", ["می\u200cخواهم", "۳٫۵"]),
-        ("he", 'ד"ר כהן אמר "שלום".', ['ד"ר', "כהן", "אמר", "שלום"]),
-        ("ko", "약을 먹었다.", ["약을", "먹었다"]),
-        ("ru", "Кто-то сказал: «да»", ["Кто-то", "сказал", "да"]),
-        ("zh", "患者每天服用2次，约50%。", ["患者", "每天", "服用", "2", "次", "约", "50"]),
-        ("en", " \n…!?\u0301 ", []),  # a stray combining mark is no word
-        ("en", "", []), ("zh", "", []), ("ja", "", []), ("th", "", []),
-        # Particles are words of their own in UniDic's short units; half a letter is no word.
-        ("ja", "患者は毎日2回、薬を飲む。", ["患者", "は", "毎日", "2", "回", "薬", "を", "飲む"]),
-        ("ja", "薬を飲む\ud83d", ["薬", "を", "飲む"]),
-        # the patient / should / take / medicine / 500 / mg (an abbreviation; its full stop goes)
-        ("th", "ผู้ป่วยควรกินยา 500 มก.", ["ผู้ป่วย", "ควร", "กิน", "ยา", "500", "มก"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("language", "text", "expected"), CASES["words"])
 def test_words(language: str, text: str, expected: list[str]):
     for package in {"ja": ("fugashi", "unidic_lite"), "th": ("pythainlp",)}.get(language, ()):
         pytest.importorskip(package)

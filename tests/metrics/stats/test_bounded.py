@@ -56,12 +56,13 @@ def test_clusters_count_once():
 
 
 def test_bad_values_are_refused():
-    with pytest.raises(ValueError, match="within 0 and 1"):
-        gaffke([1.2], 0, 1)
-    with pytest.raises(ValueError, match="sizes"):
-        gaffke([0.2], 0, 1, sizes=[0.0])
-    with pytest.raises(ValueError, match="margin"):
-        least_for_same(0)
+    for message, call in (
+        ("within 0 and 1", lambda: gaffke([1.2], 0, 1)),
+        ("sizes", lambda: gaffke([0.2], 0, 1, sizes=[0.0])),
+        ("margin", lambda: least_for_same(0)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 def test_odds_of_unread_replies():
