@@ -97,10 +97,8 @@ def of_means(plan: Plan) -> Iterator[Cell]:
             own, other = rng.beta(a, b, n), rng.beta(a / 2, b / 2, m)
             return holds(unpaired(own.tolist(), other.tolist(), 0.95), 0.0)
 
-        what, setting = (
-            "difference of means, other questions (Welch)",
-            f"n={n} and {m}, Beta({a:g}, {b:g}), spreads differ",
-        )
+        what = "difference of means, other questions (Welch)"
+        setting = f"n={n} and {m}, Beta({a:g}, {b:g}), spreads differ"
         yield held(what, setting, plan.times, 200 + seed, apart)
 
 
@@ -187,20 +185,16 @@ def of_gaps(plan: Plan) -> Iterator[Cell]:
             made = two_shares(rng, n, p, q, rho)
             return holds(paired_shares(made[:, 0], made[:, 1]), p - q)
 
-        what, setting = (
-            "difference of paired shares (Bonett & Price)",
-            f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}",
-        )
+        what = "difference of paired shares (Bonett & Price)"
+        setting = f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}"
         yield held(what, setting, plan.times, seed, once)
     for seed, ((n, m), (p, q)) in enumerate(itertools.product(((24, 30), (199, 1273)), PAIRS)):
 
         def apart(rng):
             return holds(unpaired_shares(rng.random(n) < p, rng.random(m) < q), p - q)
 
-        what, setting = (
-            "difference of unpaired shares (Agresti & Caffo)",
-            f"n={n} and {m}, shares {p:g} and {q:g}",
-        )
+        what = "difference of unpaired shares (Agresti & Caffo)"
+        setting = f"n={n} and {m}, shares {p:g} and {q:g}"
         yield held(what, setting, plan.times, 300 + seed, apart)
 
 
@@ -214,10 +208,8 @@ def of_changes(plan: Plan) -> Iterator[Cell]:
             change = (made[:, 0] - made[:, 1]) - (made[:, 3] - made[:, 2])
             return holds(change_interval(change), 2 * (p - q))
 
-        what, setting = (
-            "change of a gap of shares (compare)",
-            f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}",
-        )
+        what = "change of a gap of shares (compare)"
+        setting = f"n={n}, shares {p:g} and {q:g}, correlation {rho:g}"
         yield held(what, setting, plan.times, seed, shares)
     for seed, (n, rho) in enumerate(itertools.product(plan.sizes, (0.0, 0.5))):
         errors = ((0.2, 0.2), (0.3, 0.3), (0.15, 0.15), (0.15, 0.15))
@@ -235,10 +227,8 @@ def of_changes(plan: Plan) -> Iterator[Cell]:
             found = student(change, parts[2] - parts[3] - parts[1] + parts[0], n - 1)
             return holds(found, (ends[2] - ends[3]) - (ends[1] - ends[0]))
 
-        what, setting = (
-            "change of a gap of macro F1 (compare)",
-            f"n={n}, 5 rows, correlation {rho:g}",
-        )
+        what = "change of a gap of macro F1 (compare)"
+        setting = f"n={n}, 5 rows, correlation {rho:g}"
         yield held(what, setting, plan.few, 300 + seed, scores)
 
 

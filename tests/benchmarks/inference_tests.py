@@ -102,10 +102,8 @@ def errors_of_verdicts(plan: Plan) -> Iterator[Cell]:
                 sides = [counts_of(rng, n, rows, rho, positives, (0.2, 0.2)) for _ in range(2)]
                 return swap_p(*sides, VERDICT_SCORES[name], draws) <= 0.05
 
-            what, setting = (
-                f"{name.replace('_', ' ')} (swaps)",
-                f"n={n}, {rows} rows, correlation {rho:g}",
-            )
+            what = f"{name.replace('_', ' ')} (swaps)"
+            setting = f"n={n}, {rows} rows, correlation {rho:g}"
             yield drawn(ERROR, what, setting, times // 2, 400 + n, plain)
 
 

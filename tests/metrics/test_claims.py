@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from statistics import fmean
 
 import pytest
@@ -47,22 +46,3 @@ def test_nothing_said_is_nothing_in_common():
     assert information_f1([claim_scores([], [False])] * 3) == 0.0
     assert information_f1([claim_scores([False], [])] * 3) == 0.0
     assert information_f1([of(0, 0)]) == 0.0
-
-
-def test_it_is_never_below_the_mean_by_prompt():
-    draw = random.Random(0)
-    for _ in range(200):
-        pairs = [
-            claim_scores(*([draw.random() < 0.6 for _ in range(draw.randint(0, 3))] for _ in "ab"))
-            for _ in range(8)
-        ]
-        # A text without claims supports none.
-        pairs = [
-            p
-            if p.f1 is None or p.f1 or None not in p[:2]
-            else of(None if p.precision is None else 0.0, None if p.recall is None else 0.0)
-            for p in pairs
-        ]
-        scored = [pair.f1 for pair in pairs if pair.f1 is not None]
-        if scored:
-            assert information_f1(pairs) >= fmean(scored) - 1e-12

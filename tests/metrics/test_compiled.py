@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from xling_metrics.compiled import compiled
 
@@ -14,7 +12,7 @@ def _double(number: int) -> int:
     return 2 * number
 
 
-def test_a_full_disk_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_full_disk_does_not_end_a_run(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
 
     def full(*_: object) -> None:
@@ -25,7 +23,7 @@ def test_a_full_disk_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert not [*tmp_path.rglob("*.nb?")]
 
 
-def test_spoilt_files_are_compiled_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_spoilt_files_are_compiled_anew(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     assert compiled()(_double)(4) == 8
     kept = [*tmp_path.rglob("*.nb?")]
@@ -36,7 +34,7 @@ def test_spoilt_files_are_compiled_anew(monkeypatch: pytest.MonkeyPatch, tmp_pat
         assert compiled()(_double)(4) == 8
 
 
-def test_a_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "file" / "folder"))
     assert compiled()(_double)(4) == 8
