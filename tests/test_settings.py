@@ -17,7 +17,8 @@ def test_defaults_and_what_is_no_setting():
     settings = parse(version=1.0, config_source="x.yaml")
     assert settings.temperatures == (0.0, 1.0)
     assert settings.judge is None and settings.prompt_language == "published"
-    Settings.parse({"pretrained": "x", "dtype": "float32"}, {"pretrained": "x"})
+    args = {"pretrained": "x", "dtype": "float32"}
+    Settings.parse(args, args)
     # When the model's arguments cannot be told, only misspellings are refused.
     Settings.parse({"pretrained": "x"}, None)
     with pytest.raises(SettingError, match="Did you mean 'temperatures'"):
