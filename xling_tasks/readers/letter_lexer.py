@@ -343,12 +343,7 @@ class _Letters(Lexer):
                 kinds[i] = PROSE if self._in_prose(i) else LETTER
             elif kind == STOP and kinds[i + 1] in (WORD, LETTER) and self._ends_none(i):
                 kinds[i] = DOT
-                if (
-                    i > 1
-                    and kinds[i - 1] == LETTER
-                    and kinds[i - 2] == WORD
-                    and kinds[i + 1] == WORD
-                ):
+                if i > 1 and [*kinds[i - 2 : i], kinds[i + 1]] == [WORD, LETTER, WORD]:
                     kinds[i - 1] = CAPITAL  # 'against E. coli'
 
     def _no_or(self, i: int) -> bool:
@@ -399,9 +394,6 @@ class _Letters(Lexer):
             return False
         article = word == "A" and i > 1 and self.kinds[i - 2] not in row("line blank bullet number")
         letter = self.kinds[i + 1] == LETTER and self.kinds[i + 2 : i + 3] == [WORD]
-        letter = (
-            letter
-            and len(self.raw[self.spans[i - 1][0]]) < 4
-            and (self.kinds[i - 1] != LETTER or word == "A")
-        )
+        short = len(self.raw[self.spans[i - 1][0]]) < 4
+        letter = letter and short and (self.kinds[i - 1] != LETTER or word == "A")
         return word[0].islower() or word[0].isdigit() or (letter and not article)
