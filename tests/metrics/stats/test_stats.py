@@ -204,6 +204,16 @@ def test_paired_equals_scipy(n):
     assert found.p_permutation == pytest.approx(permuted.pvalue, abs=1e-12 if exact else 0.04)
 
 
+def test_paired_is_antisymmetric():
+    a, b = np.random.default_rng(2).random((2, 30))
+    there, back = paired(a, b), paired(b, a)
+    assert there.difference == -back.difference and there.p_permutation == back.p_permutation
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+    assert there.p_wilcoxon == back.p_wilcoxon and there.wins == back.losses
+    assert there.rank_biserial == pytest.approx(-back.rank_biserial)
+    assert there.d_z == pytest.approx(-back.d_z)
+
+
 def test_rounding_noise_is_a_tie():
     # 0.1 + 0.2 is not 0.3 in binary, and 0.3 - 0.1 not 0.2.
     found = paired([0.1 + 0.2, 0.3, 0.2], [0.3, 0.1, 0.0])
@@ -348,6 +358,46 @@ def test_swaps_of_one_row_each_are_flips_of_signs():
     values = np.random.default_rng(0).random(30).tolist()
     both = np.column_stack([values, np.ones(30)]), np.column_stack([np.zeros(30), np.ones(30)])
     assert swap_p(*both, ratio, Resampler(30, 2, 300)) == signs(values, 2, 300)
+
+
+def test_correlated_rows_need_the_cluster_bootstrap():
+    questions, labels, verdicts = verdict_rows(150, slip=0.3)
+    kept = [row for row in zip(questions, labels, verdicts) if row[2] is not None]
+    questions, labels, verdicts = (list(column) for column in zip(*kept))
+    clustered, single = (
+        sums_intervals(verdict_counts(owner, labels, verdicts), VERDICT_SCORES, seed=0)
+        for owner in (questions, range(len(labels)))
+    )
+    for name in VERDICT_SCORES:
+        assert clustered[name].value == pytest.approx(single[name].value)
+        wide = clustered[name].high - clustered[name].low
+        assert wide > 1.15 * (single[name].high - single[name].low)
+
+
+def test_cluster_intervals_cover():
+    rng = np.random.default_rng(5)
+    pool = ResamplerPool()
+    covered = 0
+    for _ in range(300):
+        # Each of 100 questions has its own rate (mean 0.6) and five rows.
+        hits = rng.binomial(5, rng.beta(1.2, 0.8, 100)).tolist()
+        sums = {i: (k, 5) for i, k in enumerate(hits)}
+        interval = sums_intervals(sums, {"": ratio}, seed=0, n_resamples=1000, pool=pool)[""]
+        covered += interval.low <= 0.6 <= interval.high
+    assert 0.92 * 300 <= covered <= 0.98 * 300
+
+
+def test_swapping_whole_questions_keeps_its_level():
+    rng, draws = np.random.default_rng(6), Resampler(60, 0, 1000)
+    significant = 0
+    for _ in range(300):
+        # Rates of a question vary on each side by itself, so that its rows go together.
+        a, b = (
+            np.column_stack([rng.binomial(5, rng.beta(1, 1, 60)), np.full(60, 5)]).astype(float)
+            for _ in "ab"
+        )
+        significant += swap_p(a, b, ratio, draws) <= 0.05
+    assert 5 <= significant <= 27  # 15 expected, standard deviation 3.8
 
 
 def test_a_real_difference_is_found():
