@@ -1,4 +1,4 @@
-"""Prediction-powered inference: ppi-python, and by hand; whether it holds: `benchmarks/inference.py`."""
+"""Prediction-powered inference: ppi-python, by hand, and whether intervals hold."""
 
 from __future__ import annotations
 
@@ -98,6 +98,46 @@ def test_labels_needed():
             labels_needed(**{"half_width": 0.1, "n": 9, "errors": (0, 0), "shares": (0, 0), **bad})
 
 
+def test_that_many_labels_give_the_interval_that_was_asked_for():
+    rng, n, error, p = np.random.default_rng(0), 1134, 0.1, 0.05
+    m = labels_needed(0.05, n, errors=(error, error), shares=(p, p))
+
+    def side():
+        judge = rng.random(n) < p
+        truth = judge ^ (rng.random(n) < error)
+        human: list[float | None] = [None] * n
+        for stratum in (judge, ~judge):
+            for place in rng.permutation(np.flatnonzero(stratum))[: round(m * stratum.mean())]:
+                human[place] = float(truth[place])
+        return Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist())
+
+    gaps = [ppi_contrast([(1, side()), (-1, side())], shares=True) for _ in range(60)]
+    assert np.mean([(gap.high - gap.low) / 2 for gap in gaps]) == pytest.approx(0.05, rel=0.03)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3])
+def test_a_judge_that_errs_more_in_one_language_makes_no_gap(p):
+    """True shares are equal; the judge calls 5% and 20% of the others contradictory too."""
+    n, m, times, alone, held = 1134, 103, 200, 0, 0
+    for i in range(times):
+        rng, sides = np.random.default_rng([i, int(100 * p)]), []
+        for wrong in (0.2, 0.05):
+            truth = rng.random(n) < p
+            judge = truth | (rng.random(n) < wrong)
+            human: list[float | None] = [None] * n
+            size = round(m * judge.mean())
+            for stratum, k in ((judge, size), (~judge, m - size)):
+                for place in rng.permutation(np.flatnonzero(stratum))[:k]:
+                    human[place] = float(truth[place])
+            sides.append(Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist()))
+        gaps = np.subtract(sides[0].judge, sides[1].judge)
+        alone += abs(gaps.mean()) > 1.96 * gaps.std() / n**0.5
+        estimate = ppi_contrast([*zip((1, -1), sides, strict=True)], shares=True)
+        held += estimate.low <= 0 <= estimate.high
+    assert alone / times > 0.9  # The judge alone finds a gap that is not there.
+    assert held / times >= 0.92
+
+
 def test_people_who_differ_widen_the_interval_by_hand():
     """Two people, 0.06 apart in the difference: their mean has the variance 2 * 0.03^2 / 2."""
     rng = np.random.default_rng(3)
@@ -110,3 +150,19 @@ def test_people_who_differ_widen_the_interval_by_hand():
     at = ppi_contrast(sides, 1 - both.p, people=[[0.03, -0.03]])
     assert min(abs(at.low), abs(at.high)) == pytest.approx(0, abs=1e-6)
     assert ppi_contrast(sides, people=[[0.0, 0.0]]).high == pytest.approx(alone.high)
+
+
+def test_two_people_of_many_hold_the_truth_that_all_would_give():
+    """Each is harsher or milder by 8 points in either language; the judge is right."""
+    rng, held = np.random.default_rng(4), {"people": 0, "none": 0}
+    for _ in range(200):
+        sides, apart = [], np.zeros(2)
+        for sign in (1, -1):
+            harsh, judge = rng.normal(0, 0.08, 2), (rng.random(400) < 0.5).astype(float)
+            said = rng.random((2, 400)) < 0.35 + 0.3 * judge + harsh[:, None]
+            apart += sign * (said.mean(1) - said.mean())
+            sides.append((sign, Judged(judge, said.mean(0).tolist(), judge.astype(str).tolist())))
+        for name, people in (("people", [apart]), ("none", ())):
+            found = ppi_contrast(sides, people=people)
+            held[name] += found.low <= 0 <= found.high
+    assert held["people"] >= 186 and held["none"] <= 130

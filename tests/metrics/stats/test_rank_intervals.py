@@ -1,8 +1,12 @@
-"""Ranks with their uncertainty, by hand; whether they hold: `benchmarks/ranks.py`."""
+"""Ranks with their uncertainty: literals by hand, and coverage of what was simulated."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import numpy as np
 import pytest
+from scipy.stats import norm
 from xling_metrics.stats.rank_intervals import rank_intervals
 
 
@@ -39,3 +43,27 @@ def test_what_cannot_be():
             rank_intervals(n, tests)
     with pytest.raises(ValueError, match=r"\[0, 1\]"):
         rank_intervals(2, {(0, 1): (0.1, 1.5)})
+
+
+@pytest.mark.parametrize("truth", [(0,) * 6, (0, 0, 0, 2, 2, 6), (0, 1, 2, 3, 4, 5)])
+def test_all_ranks_are_covered_together(truth):
+    """Means of 60 questions that share their difficulty; the table is in docs/report.md."""
+    rng, times, missed, told = np.random.default_rng(1), 300, 0, 0
+    truth = np.array(truth) / 10
+    for _ in range(times):
+        values = truth[:, None] + rng.normal(size=60) + rng.normal(size=(len(truth), 60)) * 0.5
+        tests = {}
+        for i, j in combinations(range(len(truth)), 2):
+            apart = values[i] - values[j]
+            z = apart.mean() / (apart.std(ddof=1) / np.sqrt(60))
+            tests[i, j] = float(apart.mean()), float(2 * norm.sf(abs(z)))
+        found = rank_intervals(len(truth), tests)
+        for own, at in zip(found, truth):
+            best, worst = 1 + (truth > at).sum(), len(truth) - (truth < at).sum()
+            told += own.high - own.low + 1 < len(truth)
+            if not (own.low <= best and worst <= own.high):
+                missed += 1
+                break
+    # 95% of 300 is 285, standard deviation 3.8; four of them below.
+    assert missed <= 30
+    assert (told > 0) and (told < times if not truth.any() else told > 2 * times)
