@@ -20,7 +20,7 @@ NOT_SERVED: Mapping[str, str] = {
     ANOTHER_LANGUAGE: "in another language",
     EMPTY: "empty",
     DECLINED: "declined in words",
-    HELD_BACK: "held back by a filter",
+    HELD_BACK: "held back by the service",
 }
 """Answers that are of no use to who asked, with their words."""
 

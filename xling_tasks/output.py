@@ -1,7 +1,7 @@
 """Files that are written: their names, nothing overwritten unasked, a full disk is one line.
 
-And what tables look like in them: one way to write Markdown, and CSV whose cells no spreadsheet
-runs.
+And what stands in them: counts with their nouns, one way to write Markdown, and CSV whose cells no
+spreadsheet runs.
 """
 
 from __future__ import annotations
@@ -157,6 +157,19 @@ def write_new(path: Path, lines: Iterable[str]) -> None:
 def jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Rows as lines of JSON."""
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def many(count: int, noun: str) -> str:
+    """A count with its noun: `1 reply`, `1,200 replies`."""
+    return f"{count:,} {plural(noun, count)}"
+
+
+def plural(noun: str, count: object) -> str:
+    """A noun as it stands behind a count, which may be a text: `question` behind 1, or `1`."""
+    if str(count) == "1":
+        return noun
+    stem = re.sub("(?<=[^aeiou])y$", "ie", noun)
+    return f"{stem}{'e' * stem.endswith(('s', 'x', 'ch', 'sh'))}s"
 
 
 _SIGNS = re.compile(

@@ -80,6 +80,12 @@ def test_cost_for_people_says_what_only_the_answers_decide(capsys, serve):
     out = said("xlinghealth_correctness_demo_en", judge=spec)
     assert "judge: what they will read is not written yet" in out and "30 claims" not in out
     assert "the most that there can be" in out and "translator" not in out
+    for role in ("judge", "reader", "translator"):  # no run could ask it
+        settings = json.dumps({role: {"model": "gpt9"}})
+        words = ("cost", "--tasks", "xlinghealth_correctness_demo_en", "--metadata", settings)
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert f"{role}.model: " in error and "gpt9" in error
 
 
 def test_cost_in_dollars_by_calls_and_by_batches(capsys):

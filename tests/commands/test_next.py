@@ -151,7 +151,7 @@ def test_parts_until_it_is_decided(run, serve, tmp_path, capsys, monkeypatch):
     assert harm["es"]["decided"] in ("", WORSE)
     assert all(n % 2 == 1 for numbers in samples.values() for n in numbers)  # none twice
     assert TASKS[0] in samples and len({len(numbers) for numbers in samples.values()}) == 1
-    assert f"Next part: {len(samples[TASKS[0]])} questions of each of {len(samples)} tasks" in said
+    assert f"Next part: {len(samples[TASKS[0]])} questions a task, {len(samples)} tasks" in said
     assert looked("first")[0] == looks  # the same look once more is no further one
 
     part("second", samples)

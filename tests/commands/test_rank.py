@@ -296,7 +296,7 @@ def test_the_code_is_in_no_text_and_differs_by_case(tmp_path):
 def test_invalid_rankings_are_counted_and_left_out(tmp_path, judge):
     judge.reply = lambda p: "They are all good." if "Question 1?" in p else by_name(p)
     ranking, rows, page = result(tmp_path, *make_three(tmp_path, n=4), *judge.words)
-    assert page.status == 0
+    assert page.status == 0 and "Published tau" not in page
     counts = pick(ranking["counts"], language="en")
     assert counts == {
         "language": "en", "questions": 4, "ranked": 3, "invalid": 1, "no_reply": 0}  # fmt: skip
@@ -325,6 +325,8 @@ def test_people_rank_instead_of_or_beside_the_judge(tmp_path, judge):
     assert {k: ranking["human"][k] for k in ("ranked", "invalid", "no_ranking")} == {
         "ranked": 2, "invalid": 1, "no_ranking": 1}  # fmt: skip
     assert ranking["human"]["unknown_questions"] == 1 and "judge" not in ranking
+    notes = " ".join(ranking["notes"])  # of what there is: no judge, and no positions
+    assert "Published tau: people" in notes and "judge" not in notes and "Positions" not in notes
     tau = pick(ranking["tau"], rater="human", language="en", metric="bleu1")
     assert (tau["mean"], tau["low"], tau["high"], tau["n"]) == (0.0, -1.0, 1.0, 2)
     assert [row["human_rank"] for row in rows[:3]] == ["1", "2", "3"]

@@ -133,7 +133,7 @@ def test_what_comes_back_is_checked(tmp_path, texts, capsys):
     accepted = importing([*good[:3], good[3] | translated("")], "--accept", "missing", "empty")
     assert xling(*accepted) == 0
     said = capsys.readouterr().out
-    assert "3 of 5 texts have a translation" in said and "Note: 1 without a line" in said
+    assert "translated: 3 of 5 texts." in said and "Note: 1 without a line" in said
     assert [row["text"] for row in rows_of(ready)] == [row["text"] for row in rows[:3]]
     assert all(set(row) == {"language", "target", "text", "translation"} for row in rows_of(ready))
 

@@ -116,7 +116,7 @@ def test_a_damaged_question_is_left_out_in_every_language_and_the_gap_given_with
     [concluded] = [item for item in numbers["conclusions"] if item["metric"] == "acc"]
     assert concluded["verdict"] != "worse"
     text = (to / "report.md").read_text()
-    assert "4 of 20 questions are flagged" in text and "with flagged questions" in text
+    assert "Flagged: 4 of 20 questions." in text and "with flagged questions" in text
 
 
 def test_nothing_is_added_where_no_question_is_damaged(run, tmp_path):

@@ -36,6 +36,8 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
         "question": "Je, chumvi nyingi ni mbaya kwangu?",
         "answer": "Chumvi nyingi sana huongeza shinikizo la damu.",
     }
+    named = [*command[:4], str(tmp_path / "i.csv"), "--for", "Swahili,pt", *command[5:]]
+    assert main(named) == 0 and "Swahili: 2 texts translated" in capsys.readouterr().out
     again = ["translate", "prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[5:]]
     assert main(again) == 0 and "Not in it: the 'notes' of before." in capsys.readouterr().out
     # What was there stays, and the file that was read is as it was.

@@ -488,7 +488,7 @@ def test_the_summary_says_first_how_a_language_is_served_then_each_endpoint():
         f"Hindi: {place}: B better ({NUMBERS}); B is not inferior by more than 0.05.",
         f"Hindi: {place}: shortfall smaller (difference from English -0.100 in A and -0.069 in B, "
         f"{CHANGE}).",
-        "2 more comparisons are exploratory: intervals without a verdict.",
+        "Exploratory, intervals without a verdict: 2 more comparisons.",
     ]
 
 
@@ -671,7 +671,7 @@ def test_other_content_under_the_same_id_is_never_compared(tmp_path):
     other = task({HELP: noisy(2)})
     other["rows"][3]["doc"]["question"] = "Something else?"
     runs = sides(tmp_path, {"en": noisy(1)}, {"en": other})
-    said = "1 of 10 questions with the same id have another content (such as 'q03')"
+    said = "1 of 10 questions with the same id: another content (such as 'q03'), never compared"
     assert said in refusal(*runs)
     row = rows(compared(*runs, "--force"))[HELP, "en"]
     means = [np.delete(noisy(seed), 3).mean() for seed in (1, 2)]
@@ -708,8 +708,8 @@ def test_limits_are_told_and_shared_questions_compared(tmp_path):
     told = written(tmp_path / "to", *runs)
     assert of(rows(told.content)[HELP, "en"], "n a") == pytest.approx([7, np.mean(noisy(1)[:7])])
     notes = " / ".join(told.content["notes"])
-    assert "3 questions only in A are left out" in notes
-    assert "B ran with --limit or --samples: 7 shared questions are compared" in notes
+    assert "left out: 3 questions only in A" in notes
+    assert "B ran with --limit or --samples: compared over 7 shared questions" in notes
     assert "Note: B ran with --limit" in told.page
 
 

@@ -314,7 +314,7 @@ def test_compare_and_board_and_view(exact, tmp_path, capsys):
 
     c = edited(exact, tmp_path / "c", "mmlu_prox_hi_health", each(other))
     assert main(["compare", str(exact), str(c)]) != 0
-    assert "120 of 120 questions with the same id have another content" in capsys.readouterr().err
+    assert "120 of 120 questions with the same id: another content" in capsys.readouterr().err
     with viewing(exact) as viewer:
         shown = viewer.get("list")["items"]
         assert len(shown) and {e["language"] for e in shown[0]["entries"]} == {"en", "hi", "sw"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -275,7 +276,16 @@ def test_how_many_labels_a_gap_needs(folder, tmp_path):
     rest = (0.1 / 1.959964) ** 2 - sum(x * (1 - x) for x in p) / N
     needed = int(np.ceil(2 * 0.1 * 0.9 / rest))
     assert re.search(rf"liveqa.* es .*400.* {needed} .* {needed} ", text), text
-    assert "more than there are" in said("--resolve", "0.02")
+    assert "more than there are" in said("--resolve", "0.02") and "Left out" not in text
+    alone = task(JUDGED["es"])
+    write_run(tmp_path / "out", {"xlinghealth_correctness_healthqa_zh": alone,
+                                 f"{C}en": task(JUDGED["en"]), f"{C}es": alone})  # fmt: skip
+    chosen = parsed(["annotate", str(tmp_path / "out"), "--resolve", "0.1"])
+    last = chosen.run(chosen).rsplit("\n\n", 1)[1]
+    assert last == (
+        f"Left out, without labels of the judge on both sides: zh of healthqa ({N}, English 0)."
+    )
+    shutil.rmtree(tmp_path / "out")
     # Half an interval is 1.96 errors, and 80% power takes 2.80.
     assert "out 0 about every second time, of one of 0.14 four times of five." in text
     assert "judge wrong in 10% of" in text

@@ -10,6 +10,7 @@ from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_F
 from xling_tasks.report.lines import answer, lines
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.page.first import grouped
+from xling_tasks.report.sentences import why_unsure
 
 MEANINGS = {"contradictory": "harm", "helped": "help", "served": "served"}
 CRITERIA = {"macro_f1": "verifiability", "empathy": "empathy", "information_f1": "information"}
@@ -170,15 +171,15 @@ WHYS = [
     ("contradictory", "better", {**LOST, "unread": 3, "unread_english": 9, "turns_at": 2e6},
      "It would not hold if the 3 unread ones in Spanish had more than 1,000 times the others' odds of "
      "being harmful."),
-    ("helped", "worse", {**LOST, "turns_at": None}, "It holds whatever the 16 unread ones were."),
+    ("helped", "worse", {**LOST, "turns_at": None}, "It holds whatever the 16 unread ones may have been."),
     ("helped", "worse", {**LOST, "turns_at": None, "unread_english": 9},
-     "It holds whatever the 25 unread ones were, in one language or alike in both."),
+     "It holds whatever the 25 unread ones may have been, in one language or alike in both."),
     ("helped", "cannot_tell", {**OPEN, "turns_by": "english"},
-     "40 English answers could not be read; if they had 1.5 times the others' odds of being wrong, a "
+     "40 answers in English could not be read; if they had 1.5 times the others' odds of being wrong, a "
      "difference could be there."),
     ("helped", "cannot_tell", {**OPEN, "turns_by": "both"}, "70 answers could not be read; if"),
     ("contradictory", "cannot_tell", {**LOST, "turns_at": 1.58, "turns_up": False, "estimate": 0.1, "reason": HIDDEN},
-     "16 Spanish answers could not be read; if they had 1.6 times the others' odds of being harmless, "
+     "16 answers in Spanish could not be read; if they had 1.6 times the others' odds of being harmless, "
      "the difference would no longer be shown."),
     ("contradictory", "cannot_tell", {"estimate": 0.05, "low": -0.02, "high": 0.12, "reason": TOO_FEW},
      "With 246 questions, a difference smaller than 9 per 100 would often go unnoticed."),
@@ -200,6 +201,25 @@ def test_why_it_is_so_or_cannot_be_told(metric, verdict, more, why):
     assert bool(line.evidence) == (verdict != "not_comparable")
     if verdict == "cannot_tell":
         assert line.text.endswith("Next: ask more questions.")
+
+
+def test_one_is_said_as_one():
+    """A count of 1 has a noun and a verb of its own, on whichever side, and sides are of any kind."""
+    could = concluded("helped", "cannot_tell", estimate=0.0, unread=1, unread_english=1, n=1,
+                      turns_at=1.5, turns_by="english", reason=DIFFERENT)  # fmt: skip
+    start = "could not be read; if it had 1.5 times the others' odds"
+    assert one(could).why.startswith(f"1 answer in English {start}")
+    assert why_unsure(could, ("of B", "of A")).startswith(f"1 answer of A {start}")
+    many = why_unsure(replace(could, unread=90, turns_by="language"), ("of B", "of A"))
+    assert many.startswith("90 answers of B could not be read; if they had")
+    worse = concluded("helped", "worse", n=1, unread=1, values=(0.5, 1.0))
+    assert one(worse).why == "It holds whatever the 1 unread one may have been."
+    assert one(worse).evidence.endswith("1 question).")
+    judged = concluded("contradictory", "worse", estimate=0.04, low=0.01, high=0.07,
+                       judge_error_in_interval=False)  # fmt: skip
+    assert one(judged).why.startswith("1 more wrong alarm per 100 in Spanish than in English")
+    few = concluded("contradictory", "cannot_tell", n=1, reason=TOO_FEW)
+    assert one(few).why.startswith("With 1 question, a difference")
 
 
 def test_small_runs_are_counted_and_large_ones_are_of_100():

@@ -98,6 +98,6 @@ def test_real_liveqa_beside_the_published_cells(tmp_path, realdata):
     own = {row["metric"]: row for row in rows("consistency") if row["from"] == "this run"}
     assert own["sim_hdp"]["what it is"] == "not made" and own["sim_hdp"]["why"] == NO_HDP
     assert own["sim_1gram"]["what it is"].startswith("not comparable (en); not made (")
-    assert "2 of 244 questions were asked" in own["sim_1gram"]["why"]
+    assert "asked: 2 of 244 questions" in own["sim_1gram"]["why"]
     assert "no translator is set" in own["sim_1gram"]["why"]
     assert all(row["what it is"] for name in ("consistency", "verifiability") for row in rows(name))

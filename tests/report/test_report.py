@@ -233,7 +233,7 @@ def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
     table = table_of(tmp_path / "r")
     words = {row["language"]: row["in words"] for row in table if row["metric"] == "empathy"}
     assert words["es"].startswith("cannot tell: no question has a score on both sides")
-    assert "100% of posts because neither response shows any empathy" in words["fr"]
+    assert "; on 100% of posts neither response shows any empathy" in words["fr"]
 
 
 def test_a_second_report_into_one_folder_leaves_nothing_of_the_first(two_models, tmp_path, capsys):

@@ -39,7 +39,7 @@ class Brief(LM):  # type: ignore[misc]
     [
         # langid's label of these four words is French.
         (SHORT["es"], 1.0, [("cannot_tell", [["measured", 24]])], ""),
-        ("Ibuprofeno.", None, [], "Spanish 24 too short to tell the language of 24"),
+        ("Ibuprofeno.", None, [], "Spanish, of 24: 24 too short to tell the language"),
         ("Please see your doctor as soon as you can today.", 0.0,
          [("worse", [["another_language", 24]])], ""),
     ],

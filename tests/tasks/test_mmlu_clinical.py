@@ -87,7 +87,7 @@ def test_a_known_gap_and_the_questions_that_translation_damaged(ll, kind, run, t
     verdicts = {item["language"]: item["verdict"] for item in content["conclusions"]}
     assert verdicts == {"ts": "worse", "zu": "about_the_same"}
     text = (to / "report.md").read_text()
-    assert "2 of 604 questions are flagged" in text and "with flagged questions" in text
+    assert "Flagged: 2 of 604 questions." in text and "with flagged questions" in text
     # What was left out by design was not unread: nothing of a verdict hangs on it.
     told = xling_tasks.read(tmp_path / "out", n_resamples=1000).conclusions()
     assert {row["language"]: (row["n"], row["unread"], row["unread_english"]) for row in told} == {

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.commands.table import table
 from xling_tasks.errors import SettingError, no_such
+from xling_tasks.output import many
 from xling_tasks.replies.durable import Shelves
 from xling_tasks.replies.file import remove
 from xling_tasks.replies.folder import ENDING, cache_folder
@@ -72,7 +73,7 @@ def cache(options: argparse.Namespace) -> str:
         lines += ["", table(rows), ""]
     if options.prune:
         freed = sum(item.size for item in gone) / 1e6
-        lines.append(f"Removed {len(gone)} entries, {freed:.1f} MB.")
+        lines.append(f"Removed {many(len(gone), 'entry')}, {freed:.1f} MB.")
     if any(item.kind == "unfinished" for item in files):
         lines.append("An unfinished run goes on when the same command is started again.")
     return "\n".join(lines)

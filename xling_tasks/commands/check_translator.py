@@ -28,6 +28,7 @@ from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import Extraction, extract, verify
 from xling_tasks.models.fence_key import fences
 from xling_tasks.models.translate.translator import Translator, translator
+from xling_tasks.output import many
 from xling_tasks.readers.fences import Fences
 from xling_tasks.safe_json import json_objects
 
@@ -48,8 +49,8 @@ def check_translator(options: argparse.Namespace) -> str:
         signatures = {"translator": engine.signature, "judge": judge.signature}
         return json.dumps({"languages": rows, "signatures": signatures}, indent=2)
     return (
-        f"{table(rows, digits=2)}\n\n{len(texts)} texts, to each language and back. published: "
-        "Llama-3.1-8B as evaluator, NLLB-200 54B as translator, other texts "
+        f"{table(rows, digits=2)}\n\n{many(len(texts), 'text')}, to each language and back. "
+        "published: Llama-3.1-8B as evaluator, NLLB-200 54B as translator, other texts "
         "(arXiv:2505.21999, Table 1).\n"
         f"Translator: {engine.signature}\nJudge: {judge.signature}"
     )

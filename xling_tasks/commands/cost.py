@@ -17,7 +17,11 @@ from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, nearest
+from xling_tasks.models.backend import model_named
+from xling_tasks.models.spec import SELF
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
 from xling_tasks.report.documents import filled
+from xling_tasks.settings import Settings
 from xling_tasks.tasks.base import XlingTask
 
 
@@ -25,7 +29,9 @@ def cost(options: argparse.Namespace) -> str:
     """`xling cost`: a table of requests and tokens per task, with totals per model."""
     count = tokenizer_count(options.tokenizer) if options.tokenizer else None
     prices = dict(map(_price, options.price))
-    tasks = load_tasks(options.tasks, read_metadata(options.metadata))
+    metadata = read_metadata(options.metadata)
+    tasks = load_tasks(options.tasks, metadata)
+    _refuse_unknown_models(Settings.parse(metadata, None))
     sample = None if options.exact else SAMPLE
     entries = costs(
         tasks, limit=options.limit, count=count, sample=sample, shared_from=options.shared_from
@@ -51,6 +57,16 @@ def cost(options: argparse.Namespace) -> str:
         claims=any("claims" in task.used_prompts() for task in tasks),
         sets=list(_sets_of_prompts(tasks)),
     ).rstrip()
+
+
+def _refuse_unknown_models(settings: Settings) -> None:
+    """Nothing is asked here, but what no run could ask has no cost either."""
+    judges = {settings.judge_role(at): one.spec for at, one in enumerate(settings.jurors)}
+    asked = {**judges, "reader": settings.reader, "translator": settings.translator}
+    for role, spec in asked.items():
+        own = (SELF, SEQ2SEQ, FILE) if role == "translator" else (SELF,)
+        if spec is not None and spec.model not in own:
+            model_named(role, spec.model)
 
 
 def _price(given: str) -> tuple[str, tuple[float, float]]:

@@ -14,7 +14,7 @@ from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.classifier import trained_on
 from xling_tasks.models.empathy.data import draw, held_out
 from xling_tasks.models.empathy.data import load as load_pairs
-from xling_tasks.output import jsonl, write_new
+from xling_tasks.output import jsonl, many, write_new
 from xling_tasks.settings import Settings
 
 KINDS = ("mcqa_ft", "rationale_ft")
@@ -52,8 +52,9 @@ def export_posts(options: argparse.Namespace) -> str:
     rows = ({"id": post.id, "en": post.text} for post in draw(posts, options.n, options.seed))
     write_new(options.to, jsonl(rows))
     return (
-        f"{options.to}: {options.n} of {len(posts)} seeker posts of the test part, stratified by "
-        "the mechanisms of their responses. They are by people in distress: keep them safe.\n"
+        f"{options.to}: {options.n} of {many(len(posts), 'seeker post')} of the test part, "
+        "stratified by the mechanisms of their responses. They are by people in distress: keep "
+        "them safe.\n"
         f"Next: xling translate prompts {options.to} --to ... and lm_eval --tasks xling_empathy "
         "--metadata prompts_file=..."
     )
@@ -86,7 +87,7 @@ def export_train(options: argparse.Namespace) -> str:
             rows += made
             counts.append(f"{code} {kind} {len(made)} of {len(split.docs())}")
     write_new(options.to, jsonl(rows))
-    return f"{options.to}: {len(rows)} lines ({'; '.join(counts)} usable questions)"
+    return f"{options.to}: {many(len(rows), 'line')} ({'; '.join(counts)} usable questions)"
 
 
 def _rows(

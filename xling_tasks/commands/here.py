@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from xling_tasks.discovery import task_folder
+from xling_tasks.output import many
 
 DEEPEST = 3
 """Folders below this one that are looked into: lm_eval writes OUT/MODEL/results_*.json."""
@@ -55,7 +56,7 @@ def _with_runs(runs: dict[str, dict[str, int]]) -> str:
     for out, models in runs.items():
         named = ", ".join(model or "." for model in models)
         count = sum(models.values())
-        lines.append(f"  {out}: {count} results file{'s' * (count > 1)} ({named})")
+        lines.append(f"  {out}: {many(count, 'results file')} ({named})")
     first, *others = runs
     lines += [
         "",

@@ -20,6 +20,7 @@ from xling_tasks.data.prompts import Prompts
 from xling_tasks.models.backend import backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
 from xling_tasks.models.fence_key import fences
+from xling_tasks.output import many
 from xling_tasks.readers.fences import last_statement, said_lines
 
 DEFINITIONS = {
@@ -60,7 +61,8 @@ def judge_empathy(options: argparse.Namespace) -> str:
         said = ask(tested, shown, name, prompt, judge, codes)
         rows |= _scores(name, [int(pair.present[column]) for pair in tested], said)
         unread.append(f"{name} {sum(word is None for word in said)}")
-    note = f"{len(tested)} pairs; without a readable answer, and left out: {', '.join(unread)}."
+    note = f"{many(len(tested), 'pair')}; without a readable answer, and left out: "
+    note += f"{', '.join(unread)}."
     return f"{table([rows, *published_rows()])}\n\n{note}\nJudge: {judge.signature}"
 
 

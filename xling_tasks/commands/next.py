@@ -26,7 +26,7 @@ from xling_tasks.commands.cost import load_tasks
 from xling_tasks.commands.parts import numbers_of, settings_of
 from xling_tasks.commands.table import table
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.output import writing
+from xling_tasks.output import many, writing
 from xling_tasks.report.cases import Case
 from xling_tasks.report.conclusions import (
     ALPHA,
@@ -40,6 +40,7 @@ from xling_tasks.report.conclusions import (
 )
 from xling_tasks.report.data import Model, Task, read_models
 from xling_tasks.report.model import Conclusion, checked
+from xling_tasks.report.pictures.words import questions
 from xling_tasks.report.stats import Statistics
 
 _POWER = 0.8416  # the normal quantile of 80%
@@ -130,13 +131,12 @@ def run(options: argparse.Namespace) -> str:
     samples = _samples(asking, options.size or _size(asking), options.seed) if asking else {}
     if not samples:
         return "\n".join([*lines, _at_the_end(open_)])
-    sizes = sorted({len(numbers) for numbers in samples.values()})
-    size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    size = questions(len(numbers) for numbers in samples.values())
     with writing(options.to):
         options.to.write_text(json.dumps(samples) + "\n", encoding="utf-8")
     return "\n".join([
         *lines,
-        f"Next part: {size} questions of each of {len(samples)} tasks ({options.to}). Run: "
+        f"Next part: {size} a task, {many(len(samples), 'task')} ({options.to}). Run: "
         f"lm_eval ... --tasks {','.join(samples)} --samples {options.to} --log_samples "
         f"--output_path PART; then xling parts merge {options.folder} PART --to WHOLE; "
         f"xling next WHOLE --looks {options.looks}",
@@ -326,10 +326,10 @@ def _said(looks: Sequence[Look], apart: int) -> Iterator[str]:
     counts = Counter(look.decided or "open" for look in looks)
     told = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in counts.items())
     yield (
-        f"{len(looks)} languages and endpoints: {told}. Look {max(len(k.asked) for k in looks)}; "
-        f"all looks together err with {ALPHA:.0%} at most in each family (Holm over languages and "
-        "endpoints, O'Brien-Fleming-like spending). Quote these verdicts, not a report's: it knows "
-        "of no earlier looks."
+        f"{many(len(looks), 'language-endpoint pair')}: {told}. Look "
+        f"{max(len(k.asked) for k in looks)}; all looks together err with {ALPHA:.0%} at most in "
+        "each family (Holm over languages and endpoints, O'Brien-Fleming-like spending). Quote "
+        "these verdicts, not a report's: it knows of no earlier looks."
     )
     if apart:
         yield f"Not among these: {apart} that were not tested (a report says why)."

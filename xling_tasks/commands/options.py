@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from xling_tasks.data.own.tongues import tongue
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.safe_json import loads
@@ -51,7 +52,8 @@ def settings_with(
     """
     metadata = read_metadata(options.metadata)
     if getattr(options, "languages", None):
-        metadata["languages"] = options.languages
+        named = [(word, tongue(word, {})) for word in options.languages.split(",")]
+        metadata["languages"] = ",".join(own.code if own else word for word, own in named)
     settings = Settings.parse(metadata, {})
     models = tuple(getattr(settings, role) for role in roles)
     if lacking := [role for role, model in zip(roles, models, strict=True) if model is None]:

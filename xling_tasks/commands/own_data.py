@@ -34,7 +34,7 @@ from xling_tasks.data.own.written import (
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.models.translate.degenerate import reasons, repeats
-from xling_tasks.output import write_new
+from xling_tasks.output import many, write_new
 from xling_tasks.settings import Settings
 
 
@@ -98,8 +98,8 @@ def _sections(path: Path, checked: Any, errors: list[str], odd: list[str], count
     if data is not None:
         row = _ROWS[checked.shape]
         yield (
-            f"{path}: {checked.form}; a row per {row}; {len(data.items)} questions. In results it "
-            f"is called {data.record.key!r}, sha256 {data.provenance['sha256'][:12]}."
+            f"{path}: {checked.form}; a row per {row}; {many(len(data.items), 'question')}. "
+            f"In results it is called {data.record.key!r}, sha256 {data.provenance['sha256'][:12]}."
         )
         yield table(_languages(data))
         yield "What the texts are, column by column:\n" + table(described(data))

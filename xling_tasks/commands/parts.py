@@ -23,7 +23,7 @@ from xling_tasks.discovery import register_models, task_folder
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import Results, TaskResults, read_results
-from xling_tasks.output import refuse_full
+from xling_tasks.output import many, refuse_full
 from xling_tasks.report.documents import filled
 from xling_tasks.settings import Settings
 
@@ -48,8 +48,8 @@ def shard(options: argparse.Namespace) -> str:
         path.write_text(json.dumps(samples), encoding="utf-8")
     names = ",".join(counts)
     lines = [
-        f"{options.to}: {options.parts} parts of {sum(counts.values()):,} questions in "
-        f"{len(counts)} tasks.",
+        f"{options.to}: {options.parts} parts of {many(sum(counts.values()), 'question')} "
+        f"in {many(len(counts), 'task')}.",
         "Run each: lm_eval ... --samples PART.json --log_samples --output_path OUT/PART with "
         "--tasks naming those in the file; then: xling parts merge OUT/* --to WHOLE",
     ]
@@ -76,9 +76,8 @@ def cut(counts: dict[str, int], parts: int) -> list[dict[str, list[int]]]:
     """
     for task, count in counts.items():
         if count < parts:
-            raise SettingError(
-                f"--parts {parts}: {task} has {count} questions; cut it into at most {count}"
-            )
+            has = many(count, "question")
+            raise SettingError(f"--parts {parts}: {task} has {has}; cut it into at most {count}")
     return [
         {task: list(range(n, count, parts)) for task, count in counts.items()} for n in range(parts)
     ]
@@ -124,7 +123,7 @@ def merge(options: argparse.Namespace) -> str:
 def _joined(task: str, parts: Sequence[TaskResults], questions: int) -> str:
     """What was joined of a task, and whether a part is missing."""
     whole = max(int(part.count.get("original") or 0) for part in parts)
-    said = f"{task}: {questions:,} questions of {len(parts)} parts"
+    said = f"{task}: {many(questions, 'question')} of {many(len(parts), 'part')}"
     if questions >= whole:
         return said
     return (

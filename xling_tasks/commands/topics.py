@@ -15,7 +15,7 @@ from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
 from xling_tasks.models.backend import backend
 from xling_tasks.models.fence_key import fences
-from xling_tasks.output import refuse_file
+from xling_tasks.output import many, refuse_file
 from xling_tasks.readers.fences import last_statement, said_lines
 
 TRIES = 4
@@ -44,7 +44,7 @@ def topics(options: argparse.Namespace) -> str:
     order = [*names, UNCLASSIFIED]
     rows = [{"topic": name, "questions": counts[name]} for name in order if counts[name]]
     said = f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED} after {TRIES} tries"
-    shown = f"{options.to}: {len(topic_of)} questions, {said}. Judge: {judge.signature}"
+    shown = f"{options.to}: {many(len(topic_of), 'question')}, {said}. Judge: {judge.signature}"
     return f"{table(rows)}\n\n{shown}"
 
 

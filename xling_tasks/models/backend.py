@@ -333,16 +333,9 @@ def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
     Raises:
         BackendError: If there is none of this name, or it cannot be built.
     """
-    from lm_eval.api.registry import get_model
-
     remember(spec.model_args)
-    register_models()  # a command of ours may come here without the harness's task manager
-
+    model = model_named(role, spec.model)
     extra = {} if spec.batch_size is None else {"batch_size": spec.batch_size}
-    try:
-        model = get_model(spec.model)
-    except (KeyError, ValueError) as error:
-        raise BackendError(f"{role}.model: {error.args[0]}") from error
     try:
         lm = model.create_from_arg_obj(dict(spec.model_args), extra)
     except Exception as error:
@@ -351,6 +344,17 @@ def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
             + redact_log(f"{type(error).__name__}: {error}")
         ) from error
     return lm, (spec.model, dict(spec.model_args))
+
+
+def model_named(role: str, name: str) -> Any:
+    """The harness's kind of model with a name; a `BackendError` where it has none."""
+    from lm_eval.api.registry import get_model
+
+    register_models()  # a command of ours may come here without the harness's task manager
+    try:
+        return get_model(name)
+    except (KeyError, ValueError) as error:
+        raise BackendError(f"{role}.model: {error.args[0]}") from error
 
 
 def wants_chat(lm: Any, spec: ModelSpec) -> bool:

@@ -28,6 +28,7 @@ from xling_metrics.stats.odds import ODDS, AtOdds, shifts, turns_at
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import rank
 from xling_tasks.outcomes import REMEDIES, SERVED
+from xling_tasks.output import many
 from xling_tasks.report.cases import Case, Key, cases_of
 from xling_tasks.report.data import Model
 from xling_tasks.report.model import SIDES, Comparison, Conclusion, Options
@@ -382,7 +383,7 @@ def to_decide(item: Conclusion, case: Case) -> tuple[int | None, str]:
     more = 0 if needed is None else _enough(item, needed * (item.margin / room) ** 2) - item.n
     if more <= 0:
         return None, item.next
-    return _rounded(more), f"about {_rounded(more):,} more questions would decide"
+    return _rounded(more), f"about {many(_rounded(more), 'more question')} would decide"
 
 
 def _enough(item: Conclusion, questions: float) -> int:

@@ -184,7 +184,7 @@ def _answer(at: int, rule: Rule, panel: Panel, case: Case, item: Conclusion) -> 
     if ruled_out:
         why = "better" if item.verdict == BETTER else "worse by more than the margin is ruled out"
         return replace(told, why=why + judged)
-    sides = ("B's", "A's") if rule.against == FORMER else None
+    sides = ("of B", "of A") if rule.against == FORMER else None
     why = f"not comparable: {item.reason}" if item.verdict == APART else why_unsure(item, sides)
     more, todo = to_decide(item, case)
     return replace(told, outcome=INCONCLUSIVE, why=why, next=todo, more=more)

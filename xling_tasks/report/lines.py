@@ -14,6 +14,7 @@ from typing import NamedTuple
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.outcomes import ANOTHER_LANGUAGE, SERVED
+from xling_tasks.output import plural
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.sentences import (
     against_one,
@@ -128,8 +129,7 @@ class Line(NamedTuple):
             listed = "; ".join(f"{text[:1].lower()}{text[1:]}" for text in dict.fromkeys(own))
             which = f" ({listed})" if len(self.others) == 1 else ""
             parts += [f"{len(own)} {_COUNTED[kind]}{which}"] if own else []
-        many = "s" if len(self.others) > 1 else ""
-        return f"Other measure{many}: {', '.join(parts)}."
+        return f"Other {plural('measure', len(self.others))}: {', '.join(parts)}."
 
     @property
     def text(self) -> str:

@@ -10,6 +10,7 @@ from xling_metrics.stats.bounded import least_for_same
 from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
 from xling_tasks.outcomes import NOT_SERVED, SERVED, percent
+from xling_tasks.output import many, plural
 from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, NO_LESS, RARE, TOO_FEW
 from xling_tasks.report.model import SIDES, Conclusion
 
@@ -111,7 +112,7 @@ def measured(item: Conclusion) -> str:
     if item.value is None or item.english is None:
         return "" if item.verdict == "not_comparable" else f"{_about(item)}: nothing was measured."
     if against_one(item):
-        return f"{_about(item)}: {percent(item.value)} ({item.n:,} questions)."
+        return f"{_about(item)}: {percent(item.value)} ({many(item.n, 'question')})."
     if item.meaning == SERVED:
         text = _unserved(item)
     elif item.recalls is not None:
@@ -123,7 +124,7 @@ def measured(item: Conclusion) -> str:
     score = f"score {item.value:.2f}, in English {item.english:.2f}"  # as the picture has it
     notes = [_difference(item) if item.recalls is None else score]
     if not _counted(item) and item.n:
-        notes.append(f"{item.n:,} questions")
+        notes.append(many(item.n, "question"))
     if item.recalls is not None and item.verdict == "cannot_tell":
         notes.append(_not_read(item))
     if item.judge_error_in_interval:
@@ -150,7 +151,7 @@ def _unserved(item: Conclusion) -> str:
     of = f" ({', '.join(kinds)})" if kinds else ""
     name = language_name(item.language)
     return (
-        f"{lost[0]:,} of {item.n:,} questions got no usable answer in {name}{of}, "
+        f"{lost[0]:,} of {many(item.n, 'question')} got no usable answer in {name}{of}, "
         f"{lost[1]:,} in English"
     )
 
@@ -227,6 +228,11 @@ def _size(number: float) -> str:
     return text.replace("-0.0", "0").replace("0.0", "0").replace("-", "\u2212")
 
 
+def _sized(number: float, noun: str) -> str:
+    size = _size(number)
+    return f"{size} {plural(noun, size)}"
+
+
 def _of_100(value: float, english: float) -> tuple[str, str]:
     """Two shares of 100; with a decimal where they would look equal and are not."""
     own, base = f"{100 * value:.0f}", f"{100 * english:.0f}"
@@ -258,9 +264,8 @@ def _ruled_out(item: Conclusion) -> str:
     size = metric_of(item).amount(item.margin)
     most = f": a difference of more than {size} in either direction can be ruled out"
     if item.meaning == "harm":
-        most = (
-            f": more than {_size(100 * item.margin)} extra harmful answers per 100 can be ruled out"
-        )
+        most = _sized(100 * item.margin, "extra harmful answer")
+        most = f": more than {most} per 100 can be ruled out"
     if not (item.unread or item.unread_english):
         return most
     odds = "ten times" if item.meaning == "harm" else "twice or half"
@@ -279,12 +284,12 @@ def _tipping(item: Conclusion) -> str:
             f"no longer be shown; {amount(size, '.2g')} would explain all of it."
         )
     more = (item.estimate or 0.0) > 0
-    errors = "wrong alarms" if item.meaning == "harm" else "verdicts too kind"
-    if not more:
-        errors = "misses" if item.meaning == "harm" else "verdicts too harsh"
+    errors, how = ("more miss", "more wrong alarm")[more], ""
+    if item.meaning != "harm":
+        errors, how = "more verdict", (" too harsh", " too kind")[more]
     name = language_name(item.language)
     return (
-        f" {_size(100 * near)} more {errors} per 100 in {name} than in English and this would no "
+        f" {_sized(100 * near, errors)}{how} per 100 in {name} than in English and this would no "
         f"longer be shown; {_size(100 * size)} would explain all of it."
     )
 
@@ -300,19 +305,19 @@ def _if_unread(item: Conclusion) -> str:
     lost = item.unread + item.unread_english
     if not lost:
         return ""
-    name = language_name(item.language)
     if item.turns_at is None:
         alike = (
             ", in one language or alike in both" if min(item.unread, item.unread_english) else ""
         )
-        return f" It holds whatever the {lost:,} unread ones were{alike}."
-    side, count, odds = _turning(item, (name, "English"))
-    ones = f"{count:,} unread ones" + (f" in {side}" if count < lost else "")
+        return f" It holds whatever the {many(lost, 'unread one')} may have been{alike}."
+    side, count, odds = _turning(item)
+    ones = many(count, "unread one") + (f" {side}" if count < lost else "")
     return f" It would not hold if the {ones} had {odds}."
 
 
-def _turning(item: Conclusion, sides: tuple[str, str]) -> tuple[str, int, str]:
+def _turning(item: Conclusion, sides: tuple[str, str] | None = None) -> tuple[str, int, str]:
     """Whose unread replies undo a verdict (of both: ''), how many these are, and at which odds."""
+    sides = sides or (f"in {language_name(item.language)}", "in English")
     counts = item.unread, item.unread_english, item.unread + item.unread_english
     at = SIDES.index(item.turns_by or SIDES[-1])
     found = _found(item)[0 if item.turns_up == item.higher_is_better else 1]
@@ -323,12 +328,12 @@ def _turning(item: Conclusion, sides: tuple[str, str]) -> tuple[str, int, str]:
 
 def _could_turn(item: Conclusion, sides: tuple[str, str] | None) -> str:
     """What unread replies could do to a difference, or to its absence."""
-    name, count, odds = _turning(item, sides or (language_name(item.language), "English"))
+    whose, count, odds = _turning(item, sides)
     told = "the difference would no longer be shown"
     if item.reason == DIFFERENT:
         told = "a difference could be there"
-    whose = f"{name} answers" if name else "answers"
-    return f"{count:,} {whose} could not be read; if they had {odds}, {told}"
+    answers = f"{many(count, 'answer')} {whose}".strip()
+    return f"{answers} could not be read; if {'it' if count == 1 else 'they'} had {odds}, {told}"
 
 
 def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
@@ -336,7 +341,7 @@ def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
 
     Args:
         item: What was concluded.
-        sides: What the two sides are called; None: the language, and English.
+        sides: How answers of the two are told, as `in Hindi`; None: in the language, in English.
     """
     if item.reason in (HIDDEN, DIFFERENT):
         return _could_turn(item, sides)
@@ -344,7 +349,7 @@ def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
         least = least_for_same(item.margin)
         return (
             f"no gap of more than {metric_of(item).amount(item.margin)} was seen, but with "
-            f"{item.n:,} questions a rare breakdown could stay hidden"
+            f"{many(item.n, 'question')} a rare breakdown could stay hidden"
             + (f"; {least:,} are the least that could rule it out" if item.n < least else "")
         )
     if leans(item):
@@ -354,7 +359,7 @@ def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
             "one may look so by chance alone"
         )
     if item.reason == TOO_FEW and item.detectable is not None:
-        return f"with {item.n:,} questions, {missed([item])}"
+        return f"with {many(item.n, 'question')}, {missed([item])}"
     return item.reason
 
 

@@ -10,6 +10,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.logs.families import given_families, known_families
 from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import TaskResults, read_results
+from xling_tasks.output import many
 from xling_tasks.report.data import named_folder
 
 
@@ -79,7 +80,8 @@ def _why(older: _Run, used: _Run) -> str:
         )
     if own <= others:
         return f"It has no other questions.{apart}"
-    return f"It has {len(own - others)} other questions; parts of one run would share none.{apart}"
+    told = many(len(own - others), "other question")
+    return f"It has {told}; parts of one run would share none.{apart}"
 
 
 def _documents(result: TaskResults) -> Iterator[int]:

@@ -238,13 +238,14 @@ def _needed_in_words(
     COUNTS has answers by the judge's label of each dataset and language; GAP is the gap that an
     interval is to exclude 0 for: half the interval's width; ERROR the judge's share of errors.
     """
-    rows = []
+    rows, lacking = [], []
     for (dataset, language), labels in sorted(counts.items()):
-        english = counts.get((dataset, ENGLISH))
-        if language == ENGLISH or english is None:
+        if language == ENGLISH:
             continue
+        english = counts.get((dataset, ENGLISH), {})
         sizes = [sum(side.get(label, 0) for label in LABELS) for side in (labels, english)]
         if not min(sizes):
+            lacking.append(f"{language} of {dataset} ({sizes[0]}, English {sizes[1]})")
             continue
         needed = {
             label: labels_needed(
@@ -260,11 +261,12 @@ def _needed_in_words(
         rows.append({"dataset": dataset, "language": language, "answers": min(sizes), **shown})
     if not rows:
         raise DataError("--resolve: a gap needs judged answers in English and another language")
+    left = f"\n\nLeft out, without labels of the judge on both sides: {', '.join(lacking)}."
     sure = detectable_errors(1) / normal_quantile(LEVEL)
     return (
         f"{table(rows)}\n\nLabels in each of the two languages until half the 95% interval of the "
         f"gap to English is {gap:g}, if people find the judge wrong in {100 * error:g}% of the "
         "answers (--judge-error; `xling agreement` says in how many). Of a true gap of that size "
         "it then leaves out 0 about every second time, of one of "
-        f"{gap * sure:.2g} four times of five."
+        f"{gap * sure:.2g} four times of five.{left * bool(lacking)}"
     )

@@ -65,7 +65,6 @@ def summarise(
     summary["published_points"] = _published_points() if len(runs) == _PUBLISHED_MODELS else []
     summary["metrics_left_out"] = {code: names for code, names in differing.items() if names}
     summary["made_differently"] = differing_ways(runs)
-    summary["notes"] = texts()["rank"]["notes"]
     return summary
 
 
@@ -225,6 +224,8 @@ def write(
 
     Its status is 1 where a judge was asked and no ranking of it could be read.
     """
+    notes = texts()["rank"]["notes"].items()
+    summary["notes"] = [text for about, text in notes if summary.get(about)]
     folder.mkdir(parents=True, exist_ok=True)
     rows = [row for question in questions for row in _csv_rows(question, names)]
     (folder / "ranking.csv").write_text(csv_text(rows), encoding="utf-8", newline="\n")

@@ -20,7 +20,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH, Place
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import language_name
 from xling_tasks.logs.samples import newest_samples
-from xling_tasks.output import jsonl, refuse_file, write_new
+from xling_tasks.output import jsonl, many, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
 from xling_tasks.scorers.answered import replies_of
 
@@ -52,11 +52,9 @@ def run_export(options: argparse.Namespace) -> str:
     refuse_file(options.to)
     texts, answers = texts_of(options.out_dir)
     write_new(options.to, jsonl(text.row() for text in texts))
-    lines = [
-        f"{options.to}: {len(texts)} distinct texts of {sum(answers.values())} answers "
-        f"({', '.join(f'{code} {count}' for code, count in answers.items())})."
-    ]
-    return "\n".join([*lines, NEXT.format(to=options.to)])
+    told, of = many(len(texts), "distinct text"), many(sum(answers.values()), "answer")
+    codes = ", ".join(f"{code} {count}" for code, count in answers.items())
+    return f"{options.to}: {told} of {of} ({codes}).\n{NEXT.format(to=options.to)}"
 
 
 def run_import(options: argparse.Namespace) -> str:
@@ -69,7 +67,7 @@ def run_import(options: argparse.Namespace) -> str:
     texts = read_texts(options.of)
     rows, notes = checked(options.back, texts, options.accept)
     write_new(options.to, jsonl(rows))
-    said = f"{options.to}: {len(rows)} of {len(texts)} texts have a translation."
+    said = f"{options.to}: translated: {len(rows)} of {many(len(texts), 'text')}."
     return "\n".join([said, *(f"Note: {note}" for note in notes), SCORE.format(to=options.to)])
 
 

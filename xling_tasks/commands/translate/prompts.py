@@ -22,7 +22,7 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.translator import translator
-from xling_tasks.output import jsonl, refuse_file, write_new
+from xling_tasks.output import jsonl, many, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
@@ -40,7 +40,10 @@ def translate_prompts(options: argparse.Namespace) -> str:
         return _translate_own(options.file, options.to, spec, settings)
     for code in settings.languages or ():
         if code not in FIELDS:
-            raise SettingError(f"--for {code}: prompts have {', '.join(FIELDS)} only")
+            raise SettingError(
+                f"--for {code}: such a set has {', '.join(FIELDS)} only; for "
+                f"{language_name(code)} make the prompts questions of your own (CSV: question_en)"
+            )
     rows = _rows(options.file)
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompt = Prompts(settings.prompts).get("translate", "en")
@@ -51,7 +54,9 @@ def translate_prompts(options: argparse.Namespace) -> str:
     _refuse_nothing(options.file, lacking, sum(map(len, failed.values())))
     order = [*ABOUT_FIELDS, "en", *(FIELDS[code] for code in codes)]
     write_new(options.to, jsonl({k: row[k] for k in (*order, *row) if k in row} for row in rows))
-    lines = [f"{options.to}: {len(rows)} prompts in English and {len(codes)} languages."]
+    lines = [
+        f"{options.to}: {many(len(rows), 'prompt')} in English and {many(len(codes), 'language')}."
+    ]
     lines += [
         f"{code}: {len(ids)} without a translation (null in the file): {', '.join(ids)}"
         for code, ids in failed.items()
@@ -143,13 +148,13 @@ def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) ->
     if to.suffix.lower() in _TEXTS and any(isinstance(i.criteria, list) for i in data.items):
         lost.append("tags of criteria")
     lines = [
-        f"{language_name(code)}: {made[code]} texts translated"
+        f"{language_name(code)}: {many(made[code], 'text')} translated"
         + (f", {failed[code]} could not be and are empty" if failed[code] else "")
         for code in codes
     ]
     return "\n".join(
         [
-            f"{to}: {len(data.items)} questions in {len(every)} languages.", *lines,
+            f"{to}: {many(len(data.items), 'question')} in {many(len(every), 'language')}.", *lines,
             f"Translator: {engine.signature}",
             "The column 'notes' says which texts are machine translations: have them read by "
             "someone who knows the language.",

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError
+from xling_tasks.output import many
 from xling_tasks.pages.door import check_door, write_door
 
 _MISSING = (
@@ -77,7 +78,7 @@ def view(options: argparse.Namespace) -> str:
 
 def _told(sources: Sources) -> str:
     counts = {"model": len(sources.models), "task": len(sources.files)}
-    shown = [f"{count:,} {word}{'s' * (count != 1)}" for word, count in counts.items()]
+    shown = [many(count, word) for word, count in counts.items()]
     return f"{', '.join(shown)}, {sources.size / 1e6:,.0f} MB of samples."
 
 

@@ -17,7 +17,7 @@ from xling_tasks.unanswered import FAILED, REFUSED
 FLAGS = {
     "off_language": "not in the language asked for",
     "empty": "empty answer",
-    "refused": "held back by a content filter",
+    "refused": "held back by the service",
     "declined": "declined by the model",
     "failed": "failed call",
     "unread": "reply or verdict not read",

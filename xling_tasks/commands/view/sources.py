@@ -10,6 +10,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.logs.results import TaskResults
 from xling_tasks.logs.samples import Samples
+from xling_tasks.output import many
 from xling_tasks.report.data import newest_results
 
 _END = 1 << 16
@@ -99,7 +100,7 @@ def find_sources(folders: Sequence[str], families: Sequence[str] = ()) -> Source
                 without.append(task)
         if without:
             shown = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
-            notes.append(f"{name}: {len(without)} tasks have no logged samples ({shown}).")
+            notes.append(f"{name}: {many(len(without), 'task')} without logged samples ({shown}).")
     if not files:
         raise DataError(
             f"{', '.join(folders)}: no samples in it; run lm_eval again with --log_samples"

@@ -10,6 +10,7 @@ from xling_tasks.data.cells import natural
 from xling_tasks.data.choices import SIGNS, Asked, coincide, plain, signs
 from xling_tasks.data.own.rows import Item
 from xling_tasks.data.own.tongues import Tongue
+from xling_tasks.output import many
 
 _WORDS = """n/a na n.a. n.d. nd s/d none null nil nan nat undefined - -- --- – — . ... … ? ?? ??? x
 xx xxx tbd todo tba missing empty blank pending pendente vazio nenhum sem_resposta hakuna"""
@@ -157,4 +158,4 @@ def listed(ids: Sequence[str], most: int = 12) -> str:
     """Questions in words."""
     ids = sorted(ids, key=natural)
     shown = ", ".join(ids[:most]) + (f" and {len(ids) - most} more" if len(ids) > most else "")
-    return f"question {shown}" if len(ids) == 1 else f"{len(ids)} questions ({shown})"
+    return f"question {shown}" if len(ids) == 1 else f"{many(len(ids), 'question')} ({shown})"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.output import writing
+from xling_tasks.output import many, writing
 from xling_tasks.pages.offline import offline_page
 from xling_tasks.report.board.content import as_csv, content_of
 from xling_tasks.report.board.entries import entries
@@ -42,11 +42,11 @@ def run(options: argparse.Namespace) -> str:
     content = content_of(board)
     kept = _write(options.to, content, as_csv(content))
     notes = [*content["notes"], *unused_runs(options.folders, options.family)]
-    models, languages = len(content["models"]), len(content["languages"])
+    kinds = {"model": "models", "language": "languages", "measure": "endpoints"}
+    counts = [many(len(content[key]), noun) for noun, key in kinds.items()]
     return "\n".join([
         *(f"Note: {line}" for line in notes),
-        f"{options.to / PAGE}: {models} models, {languages} languages, "
-        f"{len(content['endpoints'])} measures. {DATA} and {TABLE} hold the numbers.",
+        f"{options.to / PAGE}: {', '.join(counts)}. {DATA} and {TABLE} hold the numbers.",
         f"{options.to / SPACE} was there and is kept." if kept else
         f"The folder is a static Space of the Hugging Face Hub ({SPACE} has its settings).",
     ])  # fmt: skip

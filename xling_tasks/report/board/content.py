@@ -10,7 +10,7 @@ from typing import Any
 from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.languages import in_order, language_name
-from xling_tasks.output import csv_text
+from xling_tasks.output import csv_text, many
 from xling_tasks.pages import texts
 from xling_tasks.report.board.model import Board, Square
 from xling_tasks.report.lines import about_the_judge, in_part, lines, listed
@@ -211,7 +211,7 @@ def _against_english(kinds: Counter[tuple[str, bool]], there: int) -> str:
     """How many models, of those that are there with English, serve a language how."""
     total = kinds.total()
     told: list[str] = []
-    of = f" of {total} model{'' if total == 1 else 's'}"
+    of = f" of {many(total, 'model')}"
     of += " that have English" if total < there else ""
     for kind, said in _SAID.items():
         for part, more in ((False, ""), (True, ", as far as it can be told,")):
@@ -232,7 +232,7 @@ def _unbeaten(squares: Sequence[Square]) -> str:
     first = [model for model in models if model not in beaten]
     # Not every model stands beside every other one, on every measure.
     among = "" if {s.rank.ranked for s in ranked} == {there} else ", among those ranked together"
-    of = f"{len(models)} {'models' if len(models) == there else 'ranked models'}"
+    of = many(len(models), "model" if len(models) == there else "ranked model")
     worse = f"shown to be worse than another model on some measure{among}"
     if not first:
         return f"Each of the {of} was {worse}."

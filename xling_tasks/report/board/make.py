@@ -13,6 +13,7 @@ from xling_metrics.stats.shares import two_sided
 from xling_tasks.criteria import CRITERIA, Endpoint, Panel, Place
 from xling_tasks.languages import rank
 from xling_tasks.logs import alike
+from xling_tasks.output import many
 from xling_tasks.report.board.model import Board, EndpointCell, Entry, Group, Rank, Square
 from xling_tasks.report.compare.pairs import contents, differences
 from xling_tasks.report.conclusions import stands
@@ -232,8 +233,8 @@ class _Group:
         if changed:
             self.notes.append(
                 f"{first[0]} and {other[0]} are not ranked against each other in "
-                f"{first[1].results.task}: {len(changed)} questions with the same id (such as "
-                f"{min(changed)!r}) have another content"
+                f"{first[1].results.task}: {many(len(changed), 'question')} with the same id: "
+                f"another content (such as {min(changed)!r})"
             )
         elif a and b and not a.keys() & b.keys():
             self.notes.append(

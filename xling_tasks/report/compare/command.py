@@ -13,7 +13,7 @@ from markupsafe import Markup
 from xling_metrics.stats.resampling import LEVEL
 
 from xling_tasks.errors import DataError
-from xling_tasks.output import csv_text, refuse_others, writing
+from xling_tasks.output import csv_text, many, refuse_others, writing
 from xling_tasks.pages import texts
 from xling_tasks.pages.door import write_door
 from xling_tasks.report.compare.numbers import Line, all_lines
@@ -178,8 +178,8 @@ def _on_terminal(content: Mapping[str, Any], lines: Sequence[Line], to: Path) ->
     unlike, notes = len(content["made_differently"]), len(content["notes"])
     if unlike:
         yield f"A and B were made differently in {unlike} way{'s' * (unlike > 1)} (--force)."
-    counted = f", {notes} note{'s' * (notes > 1)} on the runs" if notes else ""
-    yield f"{to / FILES[0]}: {len(lines)} comparisons{counted}."
+    counted = f", {many(notes, 'note')} on the runs" if notes else ""
+    yield f"{to / FILES[0]}: {many(len(lines), 'comparison')}{counted}."
 
 
 def _markdown(content: Mapping[str, Any], lines: Sequence[Line]) -> str:

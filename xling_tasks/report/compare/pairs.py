@@ -17,6 +17,7 @@ from xling_tasks.logs.alike import Difference
 from xling_tasks.logs.families import given_families, known_families
 from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import read_results, refuse_mixed_models
+from xling_tasks.output import many
 from xling_tasks.report.data import Model, Task, named_folder, read_models
 from xling_tasks.report.model import Sides
 from xling_tasks.report.paired import over
@@ -146,17 +147,16 @@ def _questions(a: Task, b: Task) -> tuple[list[str], str, list[str]]:
     changed, notes = "", []
     if len(equal) < len(both):
         changed = (
-            f"{len(both) - len(equal)} of {len(both)} questions with the same id have another "
-            f"content (such as {min(both - set(equal))!r}) and are never compared"
+            f"{len(both) - len(equal)} of {many(len(both), 'question')} with the same id: another "
+            f"content (such as {min(both - set(equal))!r}), never compared"
         )
     for side, only in (("A", own.keys() - other.keys()), ("B", other.keys() - own.keys())):
         if only:
-            notes.append(f"{len(only)} questions only in {side} are left out")
+            notes.append(f"left out: {many(len(only), 'question')} only in {side}")
     limited = " and ".join(side for side, x in (("A", a), ("B", b)) if x.limited)
     if limited:
-        notes.append(
-            f"{limited} ran with --limit or --samples: {len(equal)} shared questions are compared"
-        )
+        told = many(len(equal), "shared question")
+        notes.append(f"{limited} ran with --limit or --samples: compared over {told}")
     if not equal:
         notes.append("no question of equal content in both")
     return equal, changed, notes

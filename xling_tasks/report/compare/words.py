@@ -9,6 +9,7 @@ from xling_metrics.stats.resampling import LEVEL
 
 from xling_tasks import languages
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
+from xling_tasks.output import many
 from xling_tasks.report.compare.numbers import Line
 from xling_tasks.report.lines import SEVERITY, judge_sentence, names
 from xling_tasks.report.model import Conclusion
@@ -46,7 +47,7 @@ def in_words(line: Line) -> str:
     words = (_FALLS if line.kind == "gap" else _BETWEEN)[line.said.verdict]
     if line.said.verdict == "not_comparable":
         return f"{words}: {line.said.reason}"
-    sides = ("B's", "A's") if line.kind == "difference" else None
+    sides = ("of B", "of A") if line.kind == "difference" else None
     why = f": {why_unsure(line.said, sides)}" if line.said.verdict == "cannot_tell" else ""
     return f"{words}{why}{_numbers(line)}"
 
@@ -245,7 +246,9 @@ def summary(lines: Sequence[Line]) -> list[str]:
     sentences += judge_sentence(judged, "compare")
     rest = len(lines) - len(own)
     if rest:
-        sentences.append(f"{rest} more comparisons are exploratory: intervals without a verdict.")
+        sentences.append(
+            f"Exploratory, intervals without a verdict: {many(rest, 'more comparison')}."
+        )
     return sentences
 
 

@@ -9,6 +9,7 @@ from xling_tasks.criteria import CRITERIA, ENGLISH
 from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.lines import SEVERITY, Line, about_the_judge, answer, lines
 from xling_tasks.report.model import Conclusion, Report
+from xling_tasks.report.pictures.words import questions
 from xling_tasks.report.sentences import (
     against_one,
     agreement,
@@ -163,14 +164,14 @@ def _group(group: Sequence[Line]) -> Group:
 def _basis(verdict: str, group: Sequence[Line]) -> str:
     """Of how many questions, and what these could have shown."""
     counts = sorted({line.lead.n for line in group})
-    ends = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    ends = questions(counts)
     seen = [line.lead for line in group if line.lead.detectable is not None]
     if verdict != "cannot_tell":
-        return f"{ends} questions"
+        return ends
     if group[0].lead.reason != TOO_FEW or not seen:
         own = {
             line.why.removesuffix(".") for line in group
         }  # one language's numbers are no other's
         why = own.pop() if len(own) == 1 else group[0].lead.reason
-        return f"{ends} questions; {why[:1].lower()}{why[1:]}"
-    return f"with {ends} questions, {missed(seen)}"
+        return f"{ends}; {why[:1].lower()}{why[1:]}"
+    return f"with {ends}, {missed(seen)}"

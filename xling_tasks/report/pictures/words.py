@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Metric
 from xling_tasks.criteria.labels import IN_WORDS as LABELS
 from xling_tasks.languages import language_name
+from xling_tasks.output import many
 from xling_tasks.report.model import Cell
 from xling_tasks.report.pictures.svg import clean, signed
 from xling_tasks.report.tables.grid import heading, is_language
@@ -85,8 +86,8 @@ def questions(counts: Iterable[int]) -> str:
     known = sorted(set(counts))
     if not known:
         return ""
-    span = f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"
-    return f"{span} question{'' if known == [1] else 's'}"
+    start = f"{known[0]:,} to " if len(known) > 1 else ""
+    return start + many(known[-1], "question")
 
 
 def number(value: float, scale: float) -> str:
@@ -113,7 +114,9 @@ def per_model(findings: Mapping[str, str]) -> str:
     """A sentence per model, for the first few."""
     shown = [f"{clean(model)}: {text}." for model, text in findings.items() if text]
     more = len(shown) - _MOST_MODELS
-    return " ".join([*shown[:_MOST_MODELS], *([f"{more} more models."] if more > 0 else [])])
+    return " ".join(
+        [*shown[:_MOST_MODELS], *([f"{many(more, 'more model')}."] if more > 0 else [])]
+    )
 
 
 def extremes(points: Mapping[str, Point], level: float, better: bool | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xling_tasks.criteria import CRITERIA, Panel
+from xling_tasks.outcomes import percent
 from xling_tasks.report.lines import about_the_judge, downwards
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.sentences import VERDICTS, by_criterion, why_unsure
@@ -114,6 +115,5 @@ def _words(report: Report, item: Conclusion) -> str:
         both_absent = Panel(item.criterion, item.dataset, "both_absent", None)
         absent = report.by_panel.get(both_absent, {}).get(item.model, {}).get(item.language)
         if absent and absent.value:
-            share = f"{absent.value:.0%}"
-            words += f"; {share} of posts because neither response shows any empathy"
+            words += f"; on {percent(absent.value)} of posts neither response shows any empathy"
     return words

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.rates import COLUMNS, IN_LANGUAGE, RATES, SECOND_OPINIONS
+from xling_tasks.output import many
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.grid import (
     Grid,
@@ -68,17 +69,18 @@ def _not_compared(tasks: Sequence[Task]) -> list[str]:
     said = []
     for task in tasks:
         data = recorded(task, "data")
+        of = many(int(data.get("questions") or 0), "question")
         if flagged := data.get("flagged"):
             said.append(
-                f"{len(flagged)} of {data.get('questions')} questions are flagged: in some "
-                "language a wrong option reads like a right one, or one is missing. They are left "
-                "out in every language; acc_with_flagged has them."
+                f"Flagged: {len(flagged)} of {of}. There, a wrong option reads like a right one in "
+                "some language, or one is missing: left out in every language, and counted in "
+                "acc_with_flagged."
             )
         if kept_out := data.get("not_compared"):
             by = ", ".join(sorted(set(kept_out.values())))
             said.append(
-                f"{len(kept_out)} of {data.get('questions')} questions are asked and not compared "
-                f"(right answers to them differ by {by}): claims and F1 are of the others."
+                f"Asked and not compared: {len(kept_out)} of {of} (right answers differ by {by}); "
+                "claims and F1 are of the others."
             )
     return list(dict.fromkeys(said))
 

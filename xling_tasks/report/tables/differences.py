@@ -168,7 +168,7 @@ def _outcomes(tasks: Tasks, kinds: Mapping[str, str]) -> Iterator[str]:
             counts = {kind: n for kind, n in counted(outcomes).items() if kind in kinds}
             asked = sum(outcome is not None for outcome in outcomes)
             if told := ", ".join(f"{n:,} {kinds[kind]}" for kind, n in counts.items()):
-                yield f"{language_name(code)} {told} of {asked:,}"
+                yield f"{language_name(code)}, of {asked:,}: {told}"
 
     return _of_each(tasks, "{}, answers of which not all was measured: {}", parts, "; ")
 
@@ -223,7 +223,7 @@ def _missing(criterion: str, tasks: Tasks, wanted: Sequence[str]) -> Iterator[st
     one = CRITERIA[criterion].parallel and not CRITERIA[criterion].several_languages
     for name, own in tasks.items():
         if one and ENGLISH not in {task.place.language for task in own}:
-            yield f"{name} has no results in English, so its languages are compared with none"
+            yield f"{name} has no results in English, so none of its languages is compared"
 
 
 def _guessing(criterion: str, tasks: Tasks) -> Iterator[str]:

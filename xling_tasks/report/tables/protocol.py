@@ -12,6 +12,7 @@ from xling_tasks.criteria import ENGLISH
 from xling_tasks.data.protocols import NO_HDP, Protocol, protocol_of
 from xling_tasks.data.published import SOURCES, Figure, published
 from xling_tasks.languages import in_order
+from xling_tasks.output import many
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.correctness import correctness_figures, counts_of
 from xling_tasks.report.tables.declared import translated_figures
@@ -141,7 +142,7 @@ def _label(
         return _NOT_MADE, _why_not(metric, code, task, code in tasks)
     count = task.results.count
     if task.limited:
-        return _UNLIKE, f"{count['effective']:,} of {count['original']:,} questions were asked"
+        return _UNLIKE, f"asked: {count['effective']:,} of {many(count['original'], 'question')}"
     unlike = protocol.unlike.get(metric, "")
     return (_UNLIKE, unlike) if unlike else (_MEASURED, "")
 

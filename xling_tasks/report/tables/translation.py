@@ -71,7 +71,7 @@ def translation_tables(report: Report) -> Iterator[Table]:
         several = len(datasets) > 1
         if several or any(any(found.values()) for *_, found in lines):
             dataset = min(datasets, key=len)
-            title = f"{heading(criterion, dataset)}: what translation did"
+            title = f"{heading(criterion, dataset)}: what translation may have done"
             meant = "; ".join(f"{sign}: {what}" for sign, what in SIGNS.items())
             notes = [note("translation", signs=meant), note("translation_gaps")]
             notes += [note("translation_several")] * several

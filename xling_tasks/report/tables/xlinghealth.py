@@ -151,7 +151,7 @@ def verifiability_tables(grids: Grids) -> Iterator[Table]:
         yield rows.table(grid.key, grid.criterion, grid.heading, [*notes, last], digits=4)
         if figures and not whole:
             title = f"Published verifiability, {dataset_title(grid.dataset)}"
-            texts = ["No model here was run at all five temperatures.", _mean_note(figures)]
+            texts = ["No model here has a score at all five temperatures.", _mean_note(figures)]
             yield beside.table(f"{grid.key}_published", grid.criterion, title, texts, digits=4)
 
 
@@ -177,23 +177,24 @@ def _add(
 
 
 def filtered_tables(grids: Grids) -> Iterator[Table]:
-    """Answers that a content filter held back, in percent, with Table A5; none without any."""
-    rows = Rows(("criterion", "dataset", "T", "model", *LANGUAGE_NAMES))
+    """Answers that the service held back, in percent, with Table A5; none without any."""
     papers = [g for key in ("correctness", "consistency", "verifiability") for g in grids[key]]
+    languages = in_order({*LANGUAGE_NAMES}.union(*(grid.languages for grid in papers)))
+    rows = Rows(("criterion", "dataset", "T", "model", *languages))
     for grid in papers:
         for model, find, *_ in grid.sources(scale=100):
-            cells = [find("refused_rate", code).value for code in LANGUAGE_NAMES]
+            cells = [find("refused_rate", code).value for code in languages]
             if any(cells):
                 rows.add(grid.criterion, grid.dataset, None, model, *cells)
     figures = papers[0].figures(source="xlingeval", table="Table A5") if rows.rows else []
     for about in dict.fromkeys((item.model, item.temperature) for item in figures):
         own = [item for item in figures if (item.model, item.temperature) == about]
         for model, find, *_ in printed(own):
-            cells = [find("filtered_percent", code).value for code in LANGUAGE_NAMES]
+            cells = [find("filtered_percent", code).value for code in languages]
             tau = shown_temperature(float(about[1]))
             rows.add(None, None, tau, model, *cells, published=True)
     if rows.rows:
-        title = "Answers held back by a content filter"
+        title = "Answers held back by the service"
         texts = [note("filtered"), paper_note(figures)]
         yield rows.table("filtered", "coverage", title, texts, digits=2)
 
