@@ -13,7 +13,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,30 +77,67 @@ def filled(cell: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: values[match[1]], cell)
 
 
+@functools.cache
+def _questions(language: str) -> list[Any]:
+    """The sample's questions with four options or more."""
+    lines = (SAMPLE / f"{KNOWN[language].name}.jsonl").read_text("utf-8").splitlines()
+    questions = [json.loads(line) for line in lines if line]
+    return [row for row in questions if len(row["options"]) >= 4]
+
+
+def with_letter(
+    cell: str, words: Mapping[str, str], options: Mapping[str, str], letter: str, turn: int = 0
+) -> str:
+    """A cell that answers with a letter; `turn` says which of the others it names first."""
+    others = sorted(set(options) - {letter})
+    others = others[turn % len(others) :] + others[: turn % len(others)]
+    names = dict(zip("ABCDEFGH", [letter, *others]))
+    values = {**words, **names}
+    values |= {name.lower(): options[key] for name, key in names.items()}
+    absent = [f"{{{name}}}" for name in "ABCDEFG" if name not in names]
+    lines = [line for line in cell.split("\n") if not any(name in line for name in absent)]
+    return filled("\n".join(lines), values)
+
+
+Answer = tuple[str, str, Callable[[str], Any], list[tuple[str, Any]]]
+
+
+@functools.cache
+def answers() -> tuple[Answer, ...]:
+    """Language, form, how it is read, and the form's clear replies with two values of an answer."""
+    return (*_letters_both(), *_verdicts_both())
+
+
+def _letters_both() -> Iterator[Answer]:
+    for form, language, cell, means, words in rows("letters"):
+        row = _questions(language)[0]
+        options, letters = row["options"], sorted(row["options"])[::2]
+        read = functools.partial(
+            read_letters, options=options, several=False, question=row["question"]
+        )
+        both = [(with_letter(cell, words, options, letter), {letter}) for letter in letters[:2]]
+        if means != "none" and all(read(reply) == value for reply, value in both):
+            yield language, form, read, both
+
+
+def _verdicts_both() -> Iterator[Answer]:
+    for form, language, cell, means, words in rows("verdicts"):
+        texts = cell if isinstance(cell, list) else []
+        both = [
+            (filled(text, {name: pair[place] for name, pair in words.items()}), 1 - place)
+            for place, text in enumerate(texts)
+        ]
+        if not means and both and all(read_verdict(reply) == value for reply, value in both):
+            yield language, form, read_verdict, both
+
+
 def letters() -> Iterator[Said]:
     """Every form of letters over every question of the sample with one right letter of five."""
-    questions = {
-        language: [
-            json.loads(line)
-            for line in (SAMPLE / f"{KNOWN[language].name}.jsonl").read_text("utf-8").splitlines()
-            if line
-        ]
-        for language in _table("letters")["words"]
-    }
     for form, language, cell, means, words in rows("letters"):
-        for number, row in enumerate(questions[language]):
+        for number, row in enumerate(_questions(language)):
             options = row["options"]
-            if len(options) < 4:
-                continue
             right = row["answer_idx"].replace(" ", "").split(",")[0]
-            others = sorted(set(options) - {right})
-            others = others[number % len(others) :] + others[: number % len(others)]
-            names = dict(zip("ABCDEFGH", [right, *others]))
-            values = {**words, **names}
-            values |= {name.lower(): options[key] for name, key in names.items()}
-            absent = [f"{{{name}}}" for name in "ABCDEFG" if name not in names]
-            lines = [line for line in cell.split("\n") if not any(name in line for name in absent)]
-            reply = filled("\n".join(lines), values)
+            reply = with_letter(cell, words, options, right, number)
             read = read_letters(reply, options, several=False, question=row["question"])
             expected = None if means == "none" else frozenset({right})
             yield Said(form, language, reply, expected, read)

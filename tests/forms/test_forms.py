@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 from conftest import DATA, read_jsonl
@@ -29,6 +29,47 @@ def test_every_form_is_read_in_every_language(kind, rows):
     read: Counter[str] = Counter(each.language for each in said if each.outcome == "read")
     shares = [read[language] / n for language, n in Counter(s.language for s in said).items()]
     assert min(shares) > 0.98 and max(shares) - min(shares) <= 0.02
+
+
+@pytest.mark.parametrize(("between", "most"), [("\n\n", 0.06), (" ", 0.09)])
+def test_of_two_answers_that_differ_the_first_is_none(between, most):
+    """Whoever answers and then answers otherwise said neither; the last may count."""
+    forms_of = defaultdict(list)
+    for language, form, read, both in forms.answers():
+        # Behind another question nothing is read; a verdict on a part ('500 mg -> right') is none.
+        if form not in ("a next question behind the answer", "an arrow to it"):
+            forms_of[language, read.__class__].append((read, both))
+    for (language, _), known in forms_of.items():
+        first = total = 0
+        for at, (read, [(reply, value), _]) in enumerate(known):
+            for step in (1, 5, 21):
+                _, [_, (other, _)] = known[(at + step) % len(known)]
+                first += read(reply + between + other) == value
+                total += 1
+        assert first <= most * total, (language, first, total)
+
+
+QUOTED = {
+    "en": 'A colleague wrote: "{}" That was long ago.',
+    "fr": "Un collègue a écrit : « {} » C'était il y a longtemps.",
+    "es": "Un colega escribió: «{}» Eso fue hace tiempo.",
+    "ru": "Коллега написал: «{}» Это было давно.",
+    "zh": "有同事写道：“{}”那是很久以前的事。",
+    "ja": "同僚はこう書いた：「{}」それは昔のことだ。",
+    "hi": 'एक सहकर्मी ने लिखा: "{}" यह बहुत पहले की बात है।',
+}
+
+
+def test_a_quoted_sentence_answers_nothing():
+    """A word, a letter or a text in quotes may be the reply's own; what a sentence says is not."""
+    taken = []
+    for language, form, read, [(reply, _), _] in forms.answers():
+        dressed = form in ("tagged", "thinking", "another turn begun") or {*'\n"'} & {*reply}
+        sentence = len(reply.split()) > 3 or ("。" in reply and len(reply) > 8)
+        if sentence and not dressed and read(QUOTED[language].format(reply)) is not None:
+            taken.append((language, form, reply))
+    left = {"all but one can be excluded", "what was thought first is left behind"}
+    assert {form for _, form, _ in taken} <= left, taken
 
 
 def test_a_missing_cell_fails(tmp_path, monkeypatch):

@@ -278,6 +278,9 @@ HEDGES = [but HEDGE seems or]
 
 # 'Don't wait' corrects nothing.
 RETHINKS = (?<!not)wait
+# 'Answer: A', and behind it 'Revised answer: C': a line of few words and letters is an answer, too.
+LABELLED_AGAIN = (?<=LINES) bullet? [^LINES colon letter text wrong not no none aside excluded
+ cross]{1,6} colon (?P<list>LIST) ITEM_ENDS
 
 # What stands before a label and denies it, doubts it or makes it another's.
 DENIES = [not no or except wrong seems]

@@ -20,7 +20,7 @@ def without_another(tokens: Tokens, keys: list[str]) -> Tokens:
         letters = [value for value in tokens.values[slice(*match.span())] if value]
         if letters[:3] == [{key} for key in keys[:3]]:
             at = max(tokens.kinds.rfind(end, 0, match.start() - 1) for end in LINES) + 1
-            return Tokens(tokens.kinds[:at], tokens.values[:at], tokens.words[:at])
+            return tokens.part(0, at)
     return tokens
 
 

@@ -76,6 +76,7 @@ class Reply:
         several: Whether the question allows more than one letter.
         cut: Whether the reply may have been cut off.
         verbatim: Whether it is a list of options as a prompt has them, and nothing else.
+        behind: Whether it is only what stands behind an answer.
         question: What the question says.
         asked: What it asks for, if that is 'false' or 'not' so.
     """
@@ -89,6 +90,7 @@ class Reply:
         cut: bool,
         verbatim: bool,
         question: Asked,
+        behind: bool = False,
     ) -> None:
         kinds = _as_asked(tokens, question.asks)
         kinds = (RULES.OFFER.sub("", kinds) if has(kinds, "offer") else kinds).rstrip(LINES)
@@ -98,6 +100,7 @@ class Reply:
         self.kinds = self.told.translate({ord(kind): WORD for kind in row("looks advised has")})
         self.question = question
         self.options, self.several, self.cut, self.verbatim = options, several, cut, verbatim
+        self.behind = behind
         self.keys, self.asked = options.keys, question.asks.removeprefix("against")
         self.heads = [match.end() for match in RULES.HEAD_LINE.finditer(self.kinds)]
 
@@ -237,6 +240,12 @@ class Reply:
         """The letters of the tokens of a span."""
         return frozenset().union(*self.tokens.values[span[0] : span[1]])
 
+    def another(self, letters: frozenset[str] | None, answer: frozenset[str]) -> bool:
+        """Whether letters are another answer; where one is asked for, several are the others."""
+        if not letters or letters <= answer:
+            return False
+        return self.several or len(letters) == 1
+
     def glossed(self, place: Place) -> frozenset[str]:
         """The letter of a text that the letters of a place stand for ('Text, i.e. A')."""
         match = RULES.GLOSSED.search(self.kinds[: place.start])
@@ -267,6 +276,9 @@ class Reply:
         if len(place.letters) == len(self.keys) and (len(self.keys) == 2 or not self.several):
             return False
         if place.text and self._other_texts(place):
+            return False
+        again = RULES.LABELLED_AGAIN.finditer(self.kinds, place.end)
+        if any(self.another(self.letters_in(match.span("list")), place.letters) for match in again):
             return False
         if (
             RULES.TAKEN_BACK.match(after)

@@ -107,7 +107,8 @@ def _unsure(reply: Reply, mention: Mention, last: Mention) -> bool:
 
 def _true(reply: Reply, at: int) -> bool:
     """Whether an option is called right where one that is not is asked for, and no answer."""
-    words = Clause.around(reply.told, at, at + 1).words
+    clause = Clause.around(reply.told, at, at + 1)
+    words = clause.after if has(clause.after, "right") else clause.words
     return has(words, "right") and not has(words, "answer answers choose chosen wrong not no")
 
 
@@ -231,7 +232,7 @@ def _said_of_text(reply: Reply, place: Place, clause: Clause) -> Status:
     ends = RULES.ENDS_CLAUSE.match(clause.behind) and not within
     last = ends and not clause.behind.strip(ENDS + KIND["end"])
     dash = clause.behind[:1] == KIND["dash"]  # 'Naloxone - an antidote'
-    heads = not dash and RULES.HEADS_REPLY.fullmatch(reply.told[: place.start])
+    heads = not dash and _heads(reply, place)
     last_words = last or RULES.EMPHASIS.fullmatch(clause.behind)
     # 'Metformin. It is ...', 'Metformin, without a doubt.'
     alone = heads and last_words and clause.behind and not clause.before
@@ -317,11 +318,16 @@ def _ends_in(reply: Reply, place: Place, clause: Clause) -> bool:
 def _opens(reply: Reply, place: Place, clause: Clause, texts: bool) -> bool:
     """Whether letters open the reply, and what follows is a few words or about their text."""
     sign = set("".join(reply.tokens.words[place.end : place.end + 1])) & TELLING  # '10-15 %'
-    return bool(RULES.HEADS_REPLY.fullmatch(reply.told[: place.start])) and bool(
+    return _heads(reply, place) and bool(
         (RULES.ITSELF.match(reply.told[place.start]) and clause.behind[:1] in row("comma colon"))
         or RULES.OPENED.match(reply.told, place.end)
         or (texts and RULES.OPENED_PAIR.match(reply.told, place.end) and not sign)
     )
+
+
+def _heads(reply: Reply, place: Place) -> bool:
+    """Whether a reply opens with a place."""
+    return not reply.behind and bool(RULES.HEADS_REPLY.fullmatch(reply.told[: place.start]))
 
 
 def _of_another(reply: Reply, place: Place) -> bool:

@@ -23,19 +23,21 @@ import regex
 from xling_tasks.readers.kinds import KIND, has, row
 from xling_tasks.readers.letter_asked import Asked, asked_words, roots, within
 from xling_tasks.readers.letter_false import false_one
-from xling_tasks.readers.letter_grammar import LABELS, RULES
+from xling_tasks.readers.letter_grammar import RULES
+from xling_tasks.readers.letter_labels import LabelledReply
 from xling_tasks.readers.letter_lexer import lex
 from xling_tasks.readers.letter_list import joined, without_another
-from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place, Reply
+from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place
 from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
 from xling_tasks.readers.letter_said import answer_said
 from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
-from xling_tasks.readers.options import options_of
+from xling_tasks.readers.options import Options, options_of
 from xling_tasks.readers.plain import (
     after_question,
     bare,
     one_form,
     undressed,
+    unquoted,
     without_next_question,
 )
 
@@ -46,7 +48,8 @@ _LONGEST = 8_000
 _PROMPT_LIST = regex.compile(r"(?:[A-H][.] [^\n*_]*+(?:\n+|$))++")
 
 _VERDICTS = "right wrong answer answers option options label labels choose chosen explains"
-NOUNS, SEVERAL = "answer answers", "answers options"
+_ROW_HEAD = 4  # tokens: a bullet, a letter, its sign
+_CALLED = "answer answers choose chosen right is are so not except because"
 
 
 def read_letters(
@@ -76,8 +79,8 @@ def read_letters(
     text = bare(reply, _LONGEST, functools.partial(_judges, asked=asked))
     if text is None or not options:
         return None
-    text = _unquestioned(text.strip(), question)
     known = options_of(options)
+    text = unquoted(_unquestioned(text.strip(), question), functools.partial(_calls, known))
     echoed = after_question(text)
     tokens = lex(without_next_question(echoed or text), known) if text else None
     tokens = tokens and without_another(tokens, known.keys)
@@ -92,6 +95,12 @@ def read_letters(
     # 'A and B', or their texts, where an option of its own is 'Both A and B'
     joining = joined(tuple(sorted(options.items()))).get(read)
     return frozenset({joining}) if joining else read
+
+
+def _calls(options: Options, text: str) -> bool:
+    """Whether a text calls a letter the answer."""
+    tokens = lex(text, options)
+    return bool(tokens) and has(tokens.kinds, "letter") and has(tokens.kinds, _CALLED)
 
 
 def _judges(heading: str, asked: Asked) -> bool:
@@ -123,17 +132,27 @@ def named_letters(reply: str, options: Mapping[str, str]) -> frozenset[str]:
     return frozenset().union(*values) & set(options)
 
 
-class _Reader(Reply):
+class _Reader(LabelledReply):
     """The rules, and the places where an answer stands."""
 
     def read(self) -> frozenset[str] | None:
+        """What the reply answers, if nothing behind that, read by itself, answers otherwise."""
+        found = self._found()
+        if isinstance(found, Place):
+            return None if self._answers_again(found.letters, found.end) else found.letters
+        # What is said in sentences or a list has no end: the last lines, if they are no row of it.
+        last = self.kinds.rfind(KIND["blank"])
+        row = last < 0 or any(0 < head - last <= _ROW_HEAD for head in self.heads)
+        return None if found and not row and self._answers_again(found, last) else found
+
+    def _found(self) -> Place | frozenset[str] | None:
         """The rules in their order: labels and places, then lists of verdicts."""
         kinds = self.kinds
         refused = kinds.rfind(KIND["refusal"])
         if refused >= 0 and not self._labelled_after(refused):
             return None
         opening = self._opening()
-        labelled = sorted(set(self._labelled()))
+        labelled = sorted(set(self.labelled()))
         labelled = [place for place in labelled[:-1] if not self._walks(place)] + labelled[-1:]
         corrected = self._corrected(labelled)
         if corrected:
@@ -159,8 +178,8 @@ class _Reader(Reply):
                 return None
         return self._settled(chosen, places) if chosen else None
 
-    def _settled(self, chosen: Place, places: list[Place]) -> frozenset[str] | None:
-        """The letters of what places say, if nothing else in the reply speaks against it."""
+    def _settled(self, chosen: Place, places: list[Place]) -> Place | frozenset[str] | None:
+        """The place, or letters, of what places say, if nothing else speaks against it."""
         if any(p.letters == chosen.letters and not p.text for p in places):
             # 'Answer: B. ... so it is <its text>. <Other texts> ...'
             chosen = chosen._replace(text=False)
@@ -171,7 +190,7 @@ class _Reader(Reply):
             # A table below a heading, with a tick in one of its lines?
             return marked if self.tokens.kinds[chosen.start - 1] in LINES else None
         if self.stands(chosen):
-            return chosen.letters
+            return chosen
         back = RULES.CORRECTION.search(self.kinds, chosen.end)
         if not back and not chosen.text:
             return None
@@ -179,6 +198,26 @@ class _Reader(Reply):
         if back:  # 'Answer: A. No, wait: ... is C'
             return said if said and said <= self.mentioned(back.end()) else None
         return said if not places or said == chosen.letters else None
+
+    def _answers_again(self, letters: frozenset[str], at: int) -> bool:
+        """Whether what stands behind a place, by itself, comes to other letters.
+
+        That is the sentences behind it, the lines behind it, and the last lines.
+        """
+        end = len(self.kinds)
+        breaks = (rule.search(self.kinds, at) for rule in (RULES.SENTENCES, RULES.BREAKS))
+        starts = {match.end() for match in breaks if match}
+        starts |= {self.kinds.rfind(KIND["blank"], min(starts)) + 1} if starts else set()
+        for start in starts - {0}:
+            if self.letters_in((start, end)) <= letters:
+                continue
+            behind = _Reader(
+                self.tokens.part(start, end), self.options, self.several,
+                cut=self.cut, verbatim=False, question=self.question, behind=True,
+            )  # fmt: skip
+            if self.another(behind.read(), letters):
+                return True
+        return False
 
     def _said(self) -> frozenset[str] | None:
         """What sentences say, of each option or of what is asked for."""
@@ -197,7 +236,7 @@ class _Reader(Reply):
         return max((at for at in starts if named and at < named[-1]), default=0)
 
     def _labelled_after(self, at: int) -> bool:
-        return any(place.start > at and place.letters for place in self._labelled())
+        return any(place.start > at and place.letters for place in self.labelled())
 
     def _opening(self) -> Place | None:
         kinds = self.kinds
@@ -225,6 +264,12 @@ class _Reader(Reply):
             return None  # the first of the options that it goes through
         if has(kinds[: place.end], "line blank") and self._restated(place):
             return None
+        if (
+            self.behind
+            and has(kinds[0], "text")
+            and has(kinds[place.end : place.end + 1], "capital")
+        ):
+            return None  # '... 亚急性甲状腺炎（A）表现不同': what it says of another
         if not RULES.LINE_ENDS.match(kinds, place.end) and self._goes_on(place):
             return None
         if TEXT in kinds[: place.end] and self.one_of_blocks(place):
@@ -296,89 +341,6 @@ class _Reader(Reply):
         ):
             return  # restates the options
         yield place
-
-    def _labelled(self) -> Iterator[Place]:
-        present = set(self.kinds)
-        contrasted = has(present, "not no but")
-        for match in RULES.NOT_BUT.finditer(self.kinds) if contrasted else ():
-            place = self.place(match)
-            refused = self.letters_in(match.span("no"))
-            if place and not place.letters & refused and not self.doubted(match.start()):
-                yield place._replace(named=True)
-        false_label = [(RULES.FALSE_LABEL, True, present)] if self.asked else []
-        for pattern, loose, needed in [*LABELS, *false_label]:
-            if needed.isdisjoint(present):
-                continue
-            for match in pattern.finditer(self.kinds):
-                if self.denied(match.start("core")):
-                    continue
-                yield from self._after_label(match, loose)
-        stated = has(present, "answer answers option options right chosen")
-        for match in RULES.STATED.finditer(self.kinds) if stated else ():
-            place = self.place(match)
-            true_ones = self.asked == "false" and not has(match[0][len(match["list"]) :], NOUNS)
-            several = place and (len(place.letters) > 1 or self._true(place.start) - place.letters)
-            if (true_ones and several) or RULES.FALSE_ONE.search(self.kinds):
-                continue
-            if place and not self.denied(match.start()):
-                yield place._replace(named=True, text=False)
-
-    def _true(self, end: int) -> frozenset[str]:
-        """The options that are called true before a place."""
-        matches = RULES.TRUE.finditer(self.kinds, 0, end)
-        return frozenset().union(*(self.letters_in(match.span("list")) for match in matches))
-
-    def _after_label(self, match: regex.Match[str], loose: bool) -> Iterator[Place]:
-        kinds, end = self.kinds, match.end()
-        every = RULES.EVERY.match(kinds, end)
-        place: Place | None
-        if every and self.several:
-            place = Place(end, every.end(), frozenset(self.keys))
-        else:
-            place = self.place((RULES.LISTED_LOOSELY if loose else RULES.LISTED).match(kinds, end))
-        if place and self.several and len(place.letters) == 1:
-            several = has(match["core"], SEVERAL) or has(match["mark"], "are")
-            if self.one_of_blocks(place, one_announced=not several):
-                place = None
-        if place and place.text and self._first_line(match, place):
-            return
-        if place is None or self.unfinished(place) or self._half_of(match, place):
-            denied = RULES.DENIAL.match(kinds, end)
-            says = RULES.SAYS_ELSE.match(kinds, end)
-            if loose and not denied and says and not self._said_again(says):
-                yield Place(match.start(), match.end(), frozenset())
-            return
-        if LETTER not in kinds[place.start : place.end] and has(
-            kinds[place.start - 1], "option options"
-        ):
-            return
-        if has(match["core"], "so") and len(place.letters) > 1 and not self.several:
-            return  # 'That leaves B and C'
-        true_ones = has(match["core"], "right") and not has(match["core"], NOUNS)
-        if self.asked == "false" and true_ones and len(place.letters) > 1:
-            return  # 'the true statements are ...'
-        if (glossed := self.glossed(place)) - place.letters:
-            return  # 'Aortic dissection, i.e. B', where B is another's
-        yield place._replace(
-            final=has(match["core"], "boxed final"),
-            named=loose or bool(glossed),
-        )
-
-    def _said_again(self, says: regex.Match[str]) -> bool:
-        """Whether a text is that of the letter before ('Answer: C. <text>. Cause: <text>')."""
-        named = self.tokens.values[says.end() - 1]
-        text = self.kinds[says.end() - 1] == TEXT
-        return text and self.mentioned(0, says.start()) == named
-
-    def _first_line(self, label: regex.Match[str], place: Place) -> bool:
-        """Whether a mere verb ('Il s'agit de') leads to texts of which the next has a line."""
-        verb = RULES.VERB_ONLY.fullmatch(label["core"])
-        return bool(verb and RULES.FIRST_OF_LINES.match(self.kinds, place.end))
-
-    def _half_of(self, label: regex.Match[str], place: Place) -> bool:
-        """Whether one letter ends a reply that announced several ('Les réponses sont A')."""
-        announced = has(label["core"], SEVERAL) and has(label["mark"], "are")
-        return announced and len(place.letters) == 1 and place.end >= len(self.kinds)
 
     def _last_word(self, places: list[Place]) -> Place | None:
         last = places[-1]

@@ -33,6 +33,10 @@ class Tokens(NamedTuple):
     def __str__(self) -> str:
         return named(self.kinds)
 
+    def part(self, start: int, end: int) -> Tokens:
+        """The tokens from one place to another."""
+        return Tokens(self.kinds[start:end], self.values[start:end], self.words[start:end])
+
 
 class Lexer:
     """Cuts a reply by a dictionary of phrases; what a word is otherwise, a subclass may say."""

@@ -155,6 +155,23 @@ def _rows(table: list[list[str]], judges: Callable[[str], bool]) -> list[str]:
     return [": ".join(cell for cell in row if cell) for row in body]
 
 
+# A quotation of a few words or more, behind words of the reply's own on its line.
+_QUOTATION = regex.compile(
+    r"(?<=[^\n]{3})(?:“[^“”\n]{8,}”|«[^«»\n]{8,}»|「[^「」\n]{8,}」|『[^『』\n]{8,}』"
+    r'|(?<!\w)"[^"\n]{8,}"(?!\w))'
+)
+
+
+def unquoted(text: str, says: Callable[[str], bool]) -> str:
+    """A reply without quotations that say something by themselves: they are another's words.
+
+    The values of an object in JSON are the reply's own.
+    """
+    if text.startswith("{"):
+        return text
+    return _QUOTATION.sub(lambda match: " … " if says(match[0]) else match[0], text)
+
+
 _FOLLOWING = r"(?:next|siguiente|suivante?|следующ\w+|下一?|次の?|अगला)"
 _NEXT = regex.compile(
     rf"(?i)(?:(?:^|\n|(?<=\D[.!。] )(?=[^\n:.]+:))[ #*]*|(?<!#)#{{2,6}} ?)(?:{_FOLLOWING} ?)?"

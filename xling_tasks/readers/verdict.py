@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import regex
 
 from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.plain import bare, one_form, undressed, without_next_question
+from xling_tasks.readers.plain import bare, one_form, undressed, unquoted, without_next_question
 from xling_tasks.readers.verdict_grammar import RULES
 from xling_tasks.readers.verdict_judged import bare_word, limited, part_alone, says_itself
 from xling_tasks.readers.verdict_lexer import lex_verdict
@@ -66,12 +66,32 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     keyed = of_json(text)
     if keyed:
         return one_of(keyed)
-    tokens = after_quotation(text) or lex_verdict(text)
+    tokens = after_quotation(text) or lex_verdict(unquoted(text, _says))
     told = RULES.CANNOT.sub("", RULES.REASON.sub("", tokens.kinds))
     refused = has(told, "refusal")
     if refused or not RULES.SAYS.search(tokens.kinds):
         return None
-    return _Reader(tokens.kinds, tokens.words).read()
+    verdict = _Reader(tokens.kinds, tokens.words).read()
+    return None if verdict is None or _says_again(text, 1 - verdict) else verdict
+
+
+def _says(text: str) -> bool:
+    return bool(RULES.SAYS.search(lex_verdict(text).kinds))
+
+
+# Where the first sentence ends.
+_FIRST_END = regex.compile(r"[.!?。！？।\n]\s*")
+
+
+def _says_again(text: str, verdict: int) -> bool:
+    """Whether the sentences behind the first one, or the last line, alone come to a verdict."""
+    first = _FIRST_END.search(text)
+    starts = {first.end() if first else 0, text.rfind("\n") + 1} - {0, len(text)}
+    parts = (lex_verdict(text[start:]) for start in starts)
+    return any(
+        not has(part.kinds, "refusal") and _Reader(part.kinds, part.words)._all() == verdict
+        for part in parts
+    )
 
 
 def named_verdicts(reply: str) -> set[int]:
