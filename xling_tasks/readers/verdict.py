@@ -66,13 +66,14 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     keyed = of_json(text)
     if keyed:
         return one_of(keyed)
-    tokens = after_quotation(text) or lex_verdict(unquoted(text, _says))
+    said = unquoted(text, _says)
+    tokens = after_quotation(text) or lex_verdict(said)
     told = RULES.CANNOT.sub("", RULES.REASON.sub("", tokens.kinds))
-    refused = has(told, "refusal")
-    if refused or not RULES.SAYS.search(tokens.kinds):
+    if has(told, "refusal") or not RULES.SAYS.search(tokens.kinds):
         return None
     verdict = _Reader(tokens.kinds, tokens.words).read()
-    return None if verdict is None or _says_again(text, 1 - verdict) else verdict
+    more = verdict is not None and len(RULES.SAYING.findall(tokens.kinds)) > 1
+    return None if more and _says_again(said, 1 - verdict) else verdict
 
 
 def _says(text: str) -> bool:
