@@ -12,14 +12,13 @@ from tests.tasks.test_second import FAST, Fixed
 REPLY = "Beba agua y vaya pronto al médico \ud83d. Descanse usted en su casa \ud83d\ude00. \udc00"
 
 
+CONSISTENCY, CORRECTNESS = (
+    f"xlinghealth_{kind}_demo_es" for kind in ("consistency", "correctness")
+)
+
+
 @pytest.mark.parametrize(
-    "task",
-    [
-        "xlinghealth_consistency_demo_es",
-        "xlinghealth_correctness_demo_es",
-        "mmedbench_rationale_demo_ja",
-        "xling_empathy",
-    ],
+    "task", [CONSISTENCY, CORRECTNESS, "mmedbench_rationale_demo_ja", "xling_empathy"]
 )
 def test_half_letters_are_scored_and_saved(run, caplog, task):
     model = Fixed(lambda *_: REPLY)

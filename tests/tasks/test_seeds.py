@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from itertools import combinations, product
 from statistics import fmean
 
@@ -13,15 +14,10 @@ QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
 
 
 def test_a_seed_is_fixed_for_all_time():
-    # sha256("1234\0liveqa\0en\0q1\01.0\00") begins with these four bytes; the sign bit goes.
-    import hashlib
-
+    # sha256("1234\0liveqa\0en\0q1\01.0\00") begins with four bytes, of which the first bit goes.
     digest = hashlib.sha256(b"1234\0liveqa\0en\0q1\x001.0\x000").digest()
-    assert (
-        requests.request_seed(1234, "liveqa", "en", "q1", 1, 0)
-        == int.from_bytes(digest[:4], "big") // 2
-    )
-    assert requests.request_seed(1234, "liveqa", "en", "q1", 1, 0) == 1769952874
+    seed = requests.request_seed(1234, "liveqa", "en", "q1", 1, 0)
+    assert seed == int.from_bytes(digest[:4], "big") // 2 == 1769952874
 
 
 def test_every_part_changes_the_seed():
@@ -29,22 +25,14 @@ def test_every_part_changes_the_seed():
     seeds = [requests.request_seed(*choice) for choice in product(*parts)]
     assert len(set(seeds)) == len(seeds) == 64
     assert all(0 <= seed < 2**31 for seed in seeds)
-    many = {
-        requests.request_seed(1, "d", "en", str(q), 1.0, r) for q in range(1000) for r in range(10)
-    }
+    every = product(map(str, range(1000)), range(10))
+    many = {requests.request_seed(1, "d", "en", question, 1.0, n) for question, n in every}
     assert len(many) > 9_990  # 10,000 draws of 31 bits collide 0.02 times on average
 
 
 def asked(run, serve, tasks, **options):
     served = serve(lambda prompt: f"Yes.\n\n{prompt[::-1]}")  # read, or unlike every other
-    run(
-        tasks,
-        model="local-chat-completions",
-        model_args=served.spec()["model_args"],
-        apply_chat_template=True,
-        limit=2,
-        **options,
-    )
+    run(tasks, limit=2, **served.under_test(), **options)
     return [
         (request["messages"][-1]["content"], request["temperature"], request["seed"])
         for request in served.requests
@@ -60,12 +48,8 @@ def test_questions_languages_temperatures_and_repeats_differ_and_runs_agree(run,
 
 
 def test_every_sampled_task_has_its_own_seeds(run, serve):
-    tasks = [
-        "xlinghealth_verifiability_demo_es",
-        "xlinghealth_correctness_demo_es",
-        "mmedbench_mcqa_demo_fr",
-        "xling_information",
-    ]
+    tasks = [f"xlinghealth_{kind}_demo_es" for kind in ("verifiability", "correctness")]
+    tasks += ["mmedbench_mcqa_demo_fr", "xling_information"]
     metadata = {"languages": ["es", "de"], "translator": None}
     seeds = asked(run, serve, tasks, gen_kwargs="temperature=1", metadata=metadata)
     assert len({seed for *_, seed in seeds}) == len(seeds) > 2 * 4
@@ -97,14 +81,9 @@ def test_a_real_engine_that_honours_seeds(run, serve, tiny_hf, monkeypatch, shar
     if shared:
         monkeypatch.setattr(requests, "request_seed", lambda *parts: 1234 + parts[-1])
     served = serve(answer)
-    run(
-        "xlinghealth_consistency_demo_en",
-        model="local-chat-completions",
-        model_args={**served.spec()["model_args"], "num_concurrent": 1},
-        apply_chat_template=True,
-        limit=4,
-        metadata={**QUICK, "temperatures": [1.0]},
-    )
+    options = served.under_test(limit=4, metadata={**QUICK, "temperatures": [1.0]})
+    options["model_args"]["num_concurrent"] = 1
+    run("xlinghealth_consistency_demo_en", **options)
     by_prompt: dict[str, list[list[int]]] = {}
     for (prompt, _), tokens in spoken.items():
         by_prompt.setdefault(prompt, []).append(tokens)
