@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
+from itertools import combinations
 from statistics import fmean, stdev
 
 import pytest
 from builders import of_task, with_filters, write_lines
-from lm_eval.api.model import LM
+from fixed import Fixed
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import jaccard_score
 
@@ -24,24 +26,15 @@ QUICK = {"k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 0}
 HOT = {"k": 3, "temperatures": [1.0], "topic_seeds": 0}
 
 
-class Script(LM):
-    """Answers the n-th copy of a request with `reply(context, n)`; remembers the requests."""
+def script(reply):
+    """A model that answers the n-th copy of a request with `reply(n)`."""
+    asked = Counter()
 
-    def __init__(self, reply, rank=0):
-        super().__init__()
-        self.reply, self.seen = reply, []
+    def answer(*request):
+        asked[str(request)] += 1
+        return reply(asked[str(request)] - 1)
 
-    def generate_until(self, requests, disable_tqdm=False):
-        counts: dict = {}
-        replies = []
-        for request in requests:
-            context, arguments = request.args
-            self.seen.append((context, dict(arguments)))
-            n = counts[context, str(arguments)] = counts.get((context, str(arguments)), -1) + 1
-            replies.append(self.reply(context, n))
-        return replies
-
-    loglikelihood = loglikelihood_rolling = None
+    return Fixed(answer)
 
 
 def column(samples, metric):
@@ -49,12 +42,9 @@ def column(samples, metric):
 
 
 def sklearn_jaccard(answers, n):
-    scores = []
-    for i, first in enumerate(answers):
-        for second in answers[i + 1 :]:
-            rows = CountVectorizer(ngram_range=(n, n), binary=True).fit_transform([first, second])
-            scores.append(jaccard_score(*rows.toarray()))
-    return fmean(scores)
+    grams = CountVectorizer(ngram_range=(n, n), binary=True)
+    pairs = (grams.fit_transform(pair).toarray() for pair in combinations(answers, 2))
+    return fmean(jaccard_score(*pair) for pair in pairs)
 
 
 def test_english_equals_scikit_learn_on_the_logged_samples(run_one):
@@ -80,7 +70,7 @@ def test_greedy_once_has_no_similarity_but_lengths_and_language(run_one):
 
 
 def test_a_sweep_asks_each_temperature_k_times(run_one):
-    model = Script(lambda context, n: f"answer {n}")
+    model = script("answer {}".format)
     metadata = {"k": 5, "temperatures": [0.0, 0.25, 1.0], "topic_seeds": 0}
     run_one(T + "hi", model=model, limit=1, metadata=metadata)
     taus = [(arguments["temperature"], arguments["do_sample"]) for _, arguments in model.seen]
@@ -136,7 +126,7 @@ def test_published_scores_are_made_on_translations(run_one, tmp_path):
     rows = [{"language": "es", "text": k, "translation": v} for k, v in zip(answers, english)]
     path = str(write_lines(tmp_path / "t.jsonl", rows))
     metadata = {**HOT, "translator": {"model": "file", "model_args": {"path": path}}}
-    model = Script(lambda context, n: answers[n])
+    model = script(answers.__getitem__)
     own = run_one(T + "es", model=model, limit=2, metadata=metadata)
     # The third answer has no translation: one pair is left. {fever falls alone} and {water and
     # fever rest} share one word of six. Language is judged on what the model said.
@@ -235,7 +225,7 @@ def test_default_encoders_that_cannot_be_had_are_left_out_aloud(run, run_one, ca
 
 def test_empty_and_foreign_answers(run_one):
     answers = ["", None, "This is an English sentence, not a Hindi one."]
-    model = Script(lambda context, n: answers[n])
+    model = script(answers.__getitem__)
     scores, _, _, found = run_one(T + "hi", model=model, limit=2, metadata=HOT)
     assert scores["empty_rate_t1.0"] == pytest.approx(2 / 3)
     assert scores["language_consistency_t1.0"] == scores["line_pass_rate_t1.0"] == 0.0
