@@ -67,13 +67,6 @@ def test_several_languages_in_one_task(run, serve, tmp_path):
     assert spanish["n_scored,none"] == 3 and spanish["judge_failed_rate,none"] == 0.0
 
 
-def test_with_filters_of_the_users_every_filter_has_its_values(run, tmp_path):
-    take_first = (("whole", "take_first"), ("short", "take_first"))
-    manager = builders.with_filters(tmp_path, C, *take_first)
-    found = run("filtered", task_manager=manager, limit=3)["results"]["filtered"]
-    assert found["n_answered,whole"] == found["n_answered,short"] == 3
-
-
 def test_endpoints_and_what_is_submitted_are_scores():
     for criterion in CRITERIA.values():
         names = {name for name, each in criterion.metrics.items() if each.bookkeeping}

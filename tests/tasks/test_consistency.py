@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product
 from statistics import fmean, stdev
 
 import pytest
@@ -89,12 +89,15 @@ def test_a_sweep_asks_each_temperature_k_times(run_one):
     ("seed=99,temperature=1", {"k": 3, "topic_seeds": 0}, 99, (1.0,)),  # its seed goes first
 ])  # fmt: skip
 def test_every_answer_of_an_api_has_its_own_seed(run, serve, gen_kwargs, metadata, seed, taus):
-    served = serve(lambda prompt: "An answer.")
-    run(T + "en", limit=1, metadata=metadata, gen_kwargs=gen_kwargs, **served.under_test())
-    question = load(RECORDS["demo"], None, None).questions[0].id
-    assert sorted((request["temperature"], request["seed"]) for request in served.requests) == sorted(
-        (tau, request_seed(seed, "demo", "en", question, tau, n)) for tau in taus for n in range(3)
-    )  # fmt: skip
+    """A seed for each question, language, temperature and repeat, the same in every run."""
+    served = serve(lambda prompt: prompt[::-1])  # unlike every other
+    tasks, options = [T + "en", T + "hi"], {"metadata": metadata, "gen_kwargs": gen_kwargs}
+    run(tasks, limit=2, **options, **served.under_test())
+    questions = [each.id for each in load(RECORDS["demo"], None, None).questions[:2]]
+    every = product(("en", "hi"), questions, taus, range(3))
+    expected = [(tau, request_seed(seed, "demo", code, q, tau, n)) for code, q, tau, n in every]
+    sent = [(request["temperature"], request["seed"]) for request in served.requests]
+    assert sorted(sent) == sorted(expected) and len(set(expected)) == len(expected)
 
 
 def test_the_harness_answer_cache_cannot_fake_consistency(run_one, tmp_path):

@@ -111,17 +111,12 @@ def test_a_model_that_repeats_itself_gives_no_floor(asked, caplog):
     assert "word for word" in caplog.text
 
 
-def test_without_a_second_answer_all_is_as_it_was(asked):
-    results, found = asked(Facts(), ["es"], 3, english_again=False)
-    assert "information_f1_en,none" not in results["results"][TASK]
-    assert all(len(sample["resps"]) == 2 for sample in results["samples"][TASK])
-    assert found["es"].english == 1
-
-
 def test_a_replay_has_the_answers_that_its_run_had(asked, run, tmp_path):
-    """With a second answer, the same scores; without one it is not asked for."""
+    """With a second answer, the same scores; without one it is not asked for, and English is 1."""
     for again in (True, False):
-        results, _ = asked(Facts(), ["es"], 4, english_again=again)
+        results, found = asked(Facts(), ["es"], 4, english_again=again)
+        assert ("information_f1_en,none" in results["results"][TASK]) == again
+        assert (found["es"].english == 1) == (not again)
         metadata = results["configs"][TASK]["metadata"]
         settings = {key: metadata[key] for key in ("judge", "translator", "prompts_file")}
         path = {"path": str(tmp_path / "out")}
