@@ -67,11 +67,8 @@ def answer_lines(
 ) -> Iterator[dict[str, Any]]:
     """The header and the documents of a task's answers.
 
-    Args:
-        task: The task.
-        run: The run's name, the same in all processes.
-        instances: The harness's requests with their responses.
-        digests: What `noting` noted; None where no chat template was applied.
+    DIGESTS are what `noting` noted, None where no chat template was applied; all processes of a run
+    give it the same name.
     """
     arguments: dict[str, int] = {}
     for item in instances:

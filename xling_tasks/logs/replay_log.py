@@ -77,11 +77,7 @@ class TaskLog(ABC):
 
     @functools.cached_property
     def index(self) -> dict[str, Entry]:
-        """The places of the documents by digest.
-
-        Raises:
-            DataError: Naming file and line, if a line cannot be understood or repeats another.
-        """
+        """The places of the documents by digest, of which no line may repeat another."""
         entries: dict[str, Entry] = {}
         for digest, _, entry in self._entries():
             if digest in entries:
@@ -173,10 +169,9 @@ class SamplesLog(TaskLog):
 
 
 class AnswersLog(TaskLog):
-    """The saved answers of one task: one place per process of the run.
+    """The saved answers of one task: one place per process of the run, each with its header.
 
-    Args:
-        headers: The header of each place: a file of version 0.2, or a shelf behind its store.
+    A place is a file of version 0.2, or a shelf behind its store.
     """
 
     def __init__(self, headers: Mapping[Path, Mapping[str, Any]]) -> None:
@@ -276,11 +271,7 @@ class JoinedLog:
 
 
 def find_logs(folder: Path) -> list[TaskLog]:
-    """All logs anywhere below a folder, but for those of replays, which are copies.
-
-    Raises:
-        DataError: If it is no folder, or a log lacks what says how it was made.
-    """
+    """All logs anywhere below a folder, but for those of replays, which are copies."""
     check_folder(folder, "path= the --output_path of a run with --log_samples, or the cache folder")
     return [*_samples(folder), *_answers(folder)]
 

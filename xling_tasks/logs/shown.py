@@ -28,13 +28,7 @@ KNOWN = frozenset(
 
 
 def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[Part]:
-    """The texts of a sample in one language, by heading.
-
-    Args:
-        criterion: A key of `CRITERIA`, or anything else.
-        sample: A row of a file of samples.
-        language: One of its languages.
-    """
+    """The texts of a sample in one of its languages, by heading; CRITERION may be unknown."""
     form, known = form_of(criterion), CRITERIA.get(criterion)
     if known is None or known.shown is None:
         made = anything(sample, language)

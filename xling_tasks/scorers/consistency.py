@@ -71,10 +71,8 @@ class Scorer:
     def score(self, own: Texts, everything: Texts, where: Sequence[int]) -> Values:
         """Per metric, the value of every question in `own`; None where it is undefined.
 
-        Args:
-            own: The questions of this process.
-            everything: Those of all processes, which the topic models are fitted on.
-            where: The position of each of `own` in `everything`.
+        They are this process's, and stand at `where` in `everything`: the questions of all
+        processes, which the topic models are fitted on.
         """
         kept = [[text for text in answers if text is not None] for answers in own]
         cut = CutOnce(self.language)  # for lengths, n-grams and topics: segmenters take long

@@ -97,11 +97,8 @@ def scorer_for(
 ) -> RationaleScorer:
     """The scorer of a language; what is not installed is left out, and said once.
 
-    Args:
-        language: Of the rationales.
-        settings: The task's.
-        references: All references of the task, also those that this process does not score or that
-            `--limit` leaves out: by them `bertscore_idf` weighs.
+    By the references `bertscore_idf` weighs: they are all of the task, also those that this process
+    does not score or that `--limit` leaves out.
     """
     cut = True
     try:

@@ -18,15 +18,10 @@ def cut_answers(
     """How many answers are as long as they may be (`max_gen_toks`), of how many, by language.
 
     Tokenizers make several times the tokens of one language that they make of another, so the same
-    room may cut answers in one alone.
+    room may cut answers in one alone. It is logged where one is, and nothing where none is.
 
-    Args:
-        task: Its name, for the log.
-        documents: The requests of each, with their replies, in order; and the languages of its
-            prompts, each of which has as many requests.
-
-    Returns:
-        Nothing where no answer is; it is logged where one is.
+    A document has its requests, in order; and the languages of its prompts, each of which has as
+    many requests.
     """
     long, asked = Counter[str](), Counter[str]()
     for instances, codes in documents:

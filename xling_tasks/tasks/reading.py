@@ -129,11 +129,9 @@ class ReadingTask(XlingTask):
         return self._reader is not None
 
     def ask_reader(self, unread: list[_Asked], read: list[_Asked]) -> None:
-        """Have the reader read replies, each once; its words are in `read_by_model`.
+        """Have the reader read what the rules leave, each once; its words are in `read_by_model`.
 
-        Args:
-            unread: What the rules leave: what the reader says counts.
-            read: What they read: of some it is asked too, so that the two can be compared.
+        It is asked about some that they read, too, so that the two can be compared.
         """
         if self._reader is None:
             return

@@ -64,11 +64,7 @@ class SweepTask(XlingTask):
 
 
 def forced_temperature(task: XlingTask) -> float | None:
-    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments.
-
-    Raises:
-        SettingError: If it is not a number from 0 to 2.
-    """
+    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments."""
     forced = (task.config.generation_kwargs or {}).get("temperature")
     return None if forced is None else temperatures("--gen_kwargs temperature", forced)[0]
 
@@ -78,9 +74,6 @@ def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
 
     The harness writes `--gen_kwargs` over the task's generation arguments after the task is made.
     A temperature there stands for the whole sweep; no temperature is reported that was not used.
-
-    Raises:
-        SettingError: If `--gen_kwargs` and the setting contradict each other.
     """
     forced = forced_temperature(task)
     if forced is None:
@@ -94,11 +87,7 @@ def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
 
 
 def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
-    """The task's generation arguments at a temperature, sampling if and only if it is above 0.
-
-    Raises:
-        SettingError: If `--gen_kwargs do_sample` contradicts the temperature.
-    """
+    """The task's generation arguments at a temperature, sampling if and only if it is above 0."""
     arguments = deepcopy(task.generation_arguments)
     sample = temperature > 0
     if "do_sample" in arguments and bool(arguments["do_sample"]) != sample:

@@ -25,11 +25,9 @@ CONTRADICTED = "contradicted_rate"
 
 
 class SecondTurn:
-    """The second turns of a task.
+    """The second turns of a task: `replies` by what `ask` was told to know them by.
 
-    Attributes:
-        replies: The second replies, by what `ask` was told to know them by.
-        per_question: Second turns by question id: their requests follow all others of a question.
+    They are counted `per_question`, by its id: their requests follow all others of a question.
     """
 
     def __init__(self) -> None:
@@ -60,14 +58,8 @@ class SecondTurn:
         """Ask about unread replies; the new requests, answered, to be logged beside the first.
 
         Every process of a run takes part, with a request of its own that counts for nothing where
-        it has fewer to ask than another: a model over several processes may need them all.
-
-        Args:
-            task: The task's name.
-            instances: Its requests on this process.
-            unread: Key -> request and reply, of those that are unread.
-            request: What to ask.
-            settings: The task's, which say where the answers are kept in a journal.
+        it has fewer to ask than another: a model over several processes may need them all. The
+        instances are all requests of the task on this process.
         """
         lm, most = current().lm, max(all_ranks(len(unread)))
         if not most or lm is None:
