@@ -89,6 +89,15 @@ def test_off_by_default_and_nobody_is_asked_where_all_is_read(run_one):
     assert scores["acc_asked_again"] == scores["acc"]
 
 
+@pytest.mark.parametrize("task", [EXAM, VERDICTS])
+def test_no_reader_is_asked_about_a_second_reply(run_one, serve, task):
+    served = serve(lambda prompt: "I cannot say.")
+    metadata = {**AGAIN, "reader": served.spec(), "temperatures": [0.0]}
+    run_one(task, model=Hesitant("That depends.", "Who knows?"), metadata=metadata, limit=2)
+    assert any("That depends." in prompt for prompt in served.prompts)
+    assert not any("Who knows?" in prompt for prompt in served.prompts)
+
+
 def test_what_a_first_reply_names():
     options = {"A": "Aspirin", "B": "Ibuprofen", "C": "Codeine"}
     assert named_letters("It could be A, or perhaps ibuprofen.", options) == {"A", "B"}

@@ -49,8 +49,8 @@ class McqaTask(ExamTask):
     scores_texts = False
 
     def score(self) -> None:
-        """Have the reader read what the rules leave, over all replies at once."""
-        self.ask_about_letters()
+        """Ask about what the rules leave, over all replies at once."""
+        self.read_replies(self.heard())
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores of the letters in the reply."""
@@ -142,7 +142,7 @@ class RationaleTask(ExamTask):
     def score(self) -> None:
         """Score all distinct rationales in one batch."""
         assert self._scorer is not None
-        self.ask_about_letters(after_marker=True)
+        self.read_replies(self.heard(after_marker=True))
         docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
         pairs = dict.fromkeys(
             (instance.doc["question_id"], self._rationale(reply))

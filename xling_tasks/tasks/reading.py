@@ -6,8 +6,9 @@ said can bias a gap. What a model reads is counted apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
 
 from lm_eval.api.instance import Instance
 from xling_metrics.languages import known
@@ -16,14 +17,13 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import backend
 from xling_tasks.models.control_tokens import common
-from xling_tasks.models.reader import Choice, Opinion, Reader, code_for, fill
+from xling_tasks.models.reader import Choice, Opinion, Reader, code_for, fill, readable
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.readers.fences import STAND_IN
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.second_turn import SecondTurn
 
-_Asked = TypeVar("_Asked", Choice, Opinion)
 AGREEMENT = "reader_agreement"
 """The metric of how often the reader says what the rules read, where both read a reply."""
 
@@ -38,6 +38,19 @@ ONLY_LETTERS = "Write only the letter or letters of your answer, and nothing els
 ONLY_VERDICT = "Write only the word Yes or the word No, and nothing else."
 """What the model under test is asked in a second turn; the latter in other languages' own words
 where their rows have them."""
+
+
+class Heard(NamedTuple):
+    """A reply with what the rules read of it, and what a reader is asked about it, if it may be.
+
+    `key` tells it from others where the model is asked again.
+    """
+
+    key: tuple[str, ...]
+    instance: Instance
+    reply: str
+    by_rules: Any
+    asked: Choice | Opinion | None
 
 
 class ReadingTask(XlingTask):
@@ -128,18 +141,29 @@ class ReadingTask(XlingTask):
         """Whether a model reads what the rules leave."""
         return self._reader is not None
 
-    def ask_reader(self, unread: list[_Asked], read: list[_Asked]) -> None:
-        """Have the reader read what the rules leave, each once; its words are in `read_by_model`.
+    def read_replies(self, heard: Iterable[Heard]) -> None:
+        """Ask the model again, then have the reader read, what the rules leave of all replies.
 
-        It is asked about some that they read, too, so that the two can be compared.
+        The reader is asked about some that they read, too, so that the two can be compared; once
+        about each. Its words are in `read_by_model`.
         """
+        if self._reader is None and not self.asks_again:
+            return
+        there = [each for each in heard if readable(each.reply)]
+        unread = [each for each in there if each.by_rules is None]
+        if self.asks_again:
+            self.ask_model_again({each.key: (each.instance, each.reply) for each in unread})
         if self._reader is None:
             return
-        distinct = list(dict.fromkeys([*unread, *list(dict.fromkeys(read))[:_COMPARED]]))
+        left = dict.fromkeys(each.asked for each in unread if each.asked)
+        read = dict.fromkeys(
+            each.asked for each in there if each.asked and each.by_rules is not None
+        )
+        distinct: list[Any] = list(dict.fromkeys([*left, *islice(read, _COMPARED)]))
         if self.reader_prompt == "read_letters":
-            readings: list[Any] = list(self._reader.letters(distinct))  # type: ignore[arg-type]
+            readings: list[Any] = list(self._reader.letters(distinct))
         else:
-            readings = list(self._reader.verdicts(distinct))  # type: ignore[arg-type]
+            readings = list(self._reader.verdicts(distinct))
         self.read_by_model = dict(zip(distinct, readings, strict=True))
 
     def asked_twice(self, asked: Choice | Opinion) -> float | None:
@@ -148,7 +172,7 @@ class ReadingTask(XlingTask):
             return None
         return float(asked in self._reader.asked_again)
 
-    def foreseen_readings(self, asked: list[_Asked]) -> list[SideRequest]:
+    def foreseen_readings(self, asked: Iterable[Choice | Opinion]) -> list[SideRequest]:
         """What the reader is asked at most: every reply, as if the rules read none."""
         spec = self._spec
         if spec is None:
