@@ -11,7 +11,6 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -153,25 +152,16 @@ def check_read(kind: type, config: Mapping[str, Any], read: Iterable[str]) -> No
 
 def _template(kind: type) -> Mapping[str, Any]:
     """What our template of a class, or of the nearest that it is made from, says."""
-    templates = _templates()
-    for each in kind.__mro__:
-        if path := templates.get(f"{each.__module__}.{each.__qualname__}"):
-            return _keys_of(path)
-    return {}
+    names = (f"{each.__module__}.{each.__qualname__}" for each in kind.__mro__)
+    return next((_templates()[name] for name in names if name in _templates()), {})
 
 
 @functools.cache
-def _templates() -> dict[str, Path]:
-    """The class of each of our templates -> its file."""
+def _templates() -> dict[str, Mapping[str, Any]]:
+    """The class of each of our templates -> what it says."""
+    texts = (path.read_text("utf-8") for path in sorted(task_folder().glob("*/_*_template_yaml")))
     return {
-        match[1]: path
-        for path in sorted(task_folder().glob("*/_*_template_yaml"))
-        if (match := _CLASS.search(path.read_text(encoding="utf-8")))
+        match[1]: yaml.safe_load(_CLASS.sub("", text))
+        for text in texts
+        if (match := _CLASS.search(text))
     }
-
-
-@functools.cache
-def _keys_of(path: Path) -> Mapping[str, Any]:
-    lines = _CLASS.sub("", path.read_text(encoding="utf-8"))
-    content: Mapping[str, Any] = yaml.safe_load(lines)
-    return content

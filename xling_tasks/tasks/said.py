@@ -6,8 +6,8 @@ import atexit
 import shlex
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,38 +45,29 @@ def incomplete(task: str, recorded: Mapping[str, Any]) -> None:
         log.warning("%s: %s%s", task, "; ".join(found[:6]), more)
 
 
-@dataclass
-class _Next:
-    """The line at the end of the process; of a run since a time of the clock that dates files."""
-
-    folder: str | None
-    samples: bool
-    predict_only: bool
-    since: float
-
-    def words(self) -> str | None:
-        """What to do next; None where nothing was written that was to be."""
-        if self.folder is None:
-            return (
-                "Next: run it with --output_path out --log_samples, then `xling report out` shows "
-                "the gap per language."
-            )
-        place = Path(self.folder)
-        place = place.parent if place.suffix == ".json" else place
-        if not any(file.stat().st_mtime >= self.since for file in place.rglob("*results_*.json")):
-            return None
-        shown = shlex.quote(self.folder)
-        if self.predict_only:
-            return (
-                f"Next: score the answers with --model xling_replay --model_args path={shown} "
-                "and the same --tasks, without --predict_only."
-            )
-        if not self.samples:
-            return f"Next: run it with --log_samples too, then `xling report {shown}` works."
-        return f"Next: xling report {shown}"
+def what_is_next(folder: str | None, samples: bool, predict_only: bool, since: float) -> str | None:
+    """What to do after a run with output in a folder; None where nothing came SINCE a time."""
+    if folder is None:
+        return (
+            "Next: run it with --output_path out --log_samples, then `xling report out` shows "
+            "the gap per language."
+        )
+    place = Path(folder)
+    place = place.parent if place.suffix == ".json" else place
+    if not any(file.stat().st_mtime >= since for file in place.rglob("*results_*.json")):
+        return None
+    shown = shlex.quote(folder)
+    if predict_only:
+        return (
+            f"Next: score the answers with --model xling_replay --model_args path={shown} "
+            "and the same --tasks, without --predict_only."
+        )
+    if not samples:
+        return f"Next: run it with --log_samples too, then `xling report {shown}` works."
+    return f"Next: xling report {shown}"
 
 
-_next: list[_Next] = []
+_next: list[Callable[[], str | None]] = []
 
 
 def say_next(predict_only: bool) -> None:
@@ -85,7 +76,8 @@ def say_next(predict_only: bool) -> None:
     if not run.command or run.rank != 0 or _next:
         return
     # File systems date to the second or less exactly than the clock.
-    _next.append(_Next(run.output, run.log_samples, predict_only, time.time() - 2))
+    since = time.time() - 2
+    _next.append(partial(what_is_next, run.output, run.log_samples, predict_only, since))
     atexit.register(_last_line)
 
 
@@ -94,6 +86,6 @@ def _last_line() -> None:
     is_command = command.stem in _COMMAND or command.parent.name in _COMMAND
     if not is_command or getattr(sys, "last_value", None) is not None:
         return
-    words = _next[0].words()
+    words = _next[0]()
     if words is not None:
         print(words, flush=True)
