@@ -38,7 +38,7 @@ def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[P
         used = {each.format(code) for each in shown for code in codes or ("",)}
         made = [*make(sample, language, form.by_likelihood), *rest(sample, used)]
     return [
-        Part(part.title, [_with_short_mark(each) for each in part.passages[:MOST]], _more(part))
+        Part(part.title, list(map(_with_short_mark, part.passages[:MOST])), _more(part))
         for part in made
         if part.passages
     ]

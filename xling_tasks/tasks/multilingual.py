@@ -266,14 +266,11 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         """Their metrics."""
         metrics = []
         for code in self.languages:
-            sign = signature("empty_rate", language=code, of="all_prompts")
-            metrics.append(Metric(f"empty_rate_{code}", MEAN, sign))
-            for name in ("failed_rate", "refused_rate"):
+            for name in ("empty_rate", "failed_rate", "refused_rate"):
                 sign = signature(name, language=code, of="all_prompts")
                 metrics.append(Metric(f"{name}_{code}", MEAN, sign))
             second = self.second(code)
-            sign = second.signature_of_match()
-            metrics.append(Metric(f"langid_match_{code}", MEAN, sign))
+            metrics.append(Metric(f"langid_match_{code}", MEAN, second.signature_of_match()))
             metrics += second.metrics(f"_{code}")
         return metrics
 

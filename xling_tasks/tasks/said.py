@@ -17,11 +17,6 @@ from xling_tasks.log import log
 _COMMAND = ("lm_eval", "lm-eval")
 
 
-def scored(task: str, questions: int, seconds: float) -> None:
-    """Say that a task is scored."""
-    log.info("%s: %d questions scored in %.1f s", task, questions, seconds)
-
-
 _INCOMPLETE = {
     "failed_rate": "failed and are unscored",
     "refused_rate": "were held back by the service",

@@ -28,9 +28,6 @@ from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
-from xling_tasks.errors import XlingError
-from xling_tasks.harness.backends import has_loglikelihood
-from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Opinion
 from xling_tasks.readers.verdict import named_verdicts, read_verdict
 from xling_tasks.scorers.answered import replies_of
@@ -193,13 +190,10 @@ class VerifiabilityLLTask(_Rows):
 
     def check_run(self) -> None:
         """Refuse backends that cannot score given text before anything is generated."""
-        lm = current().lm
-        if lm is not None and not self.predict_only and not has_loglikelihood(lm):
-            raise XlingError(
-                f"{self.config.task}: this backend gives no log-likelihoods. Leave the "
-                "'verifiability_ll' tasks out: the group xlinghealth holds all others, and "
-                f"xlinghealth_verifiability_{self.record.key}_* ask the same in words"
-            )
+        self.need_loglikelihoods(
+            "Leave the 'verifiability_ll' tasks out: the group xlinghealth holds all others, and "
+            f"xlinghealth_verifiability_{self.record.key}_* ask the same in words"
+        )
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """Two continuations; with a chat template the reply starts without a space."""
