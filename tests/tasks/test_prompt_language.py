@@ -7,8 +7,7 @@ from builders import of_task
 from fixed import Fixed
 
 from xling_tasks.data.prompts import Prompts
-from xling_tasks.errors import PromptError, SettingError
-from xling_tasks.settings import Settings
+from xling_tasks.errors import PromptError
 
 TASKS = {
     name: f"xlinghealth_{name}_demo_hi" for name in ("correctness", "verifiability", "consistency")
@@ -72,9 +71,3 @@ def test_an_english_text_that_would_not_be_used_is_refused(run, tmp_path):
     assert prompts(run, prompts=str(file), prompt_language="en")[0]["verifiability"][:5] == "MINE "
     native = prompts(run, prompts=str(file), prompt_language="native")[0]["verifiability"]
     assert not native.startswith("MINE ")
-
-
-def test_the_setting(run):
-    assert Settings.parse({}, {}).prompt_language == "published"
-    with pytest.raises(SettingError, match="must be 'published', 'en' or 'native'"):
-        Settings.parse({"prompt_language": "hi"}, {})

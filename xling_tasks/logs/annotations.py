@@ -74,12 +74,10 @@ class AnyExport:
 
 @dataclass(frozen=True)
 class Export(AnyExport):
-    """A file that checks a judge; `strata` of its settings are those here.
+    """A file that checks a judge; what it has more is empty in exports of older pages.
 
-    Attributes:
-        items: As of all files.
-        strata: (Task, judge's label) -> sizes; empty in exports of older pages.
-        answers: Item -> `answer_digest` of what people read; empty in exports of older pages.
+    `strata` are sizes by task and judge's label, also among its settings; `answers` the digests of
+    what people read by item, as `answer_digest` makes them.
     """
 
     items: Mapping[str, Checked]
@@ -92,12 +90,7 @@ E = TypeVar("E", bound=AnyExport)
 
 @dataclass(frozen=True)
 class Page(Generic[E]):
-    """The files of one page.
-
-    Attributes:
-        people: What each said, in the order given.
-        settled: What was decided of items that they see differently; None where nothing was.
-    """
+    """The files of one page: of people, and of what was decided where they differ, if it was."""
 
     people: list[E]
     settled: E | None

@@ -53,10 +53,8 @@ class AnyLog(ABC):
     """What was logged of one task, by one run or in parts.
 
     Attributes:
-        task: The task.
         run: The run's name, which starts with its time.
-        model: The model's name.
-        model_args: Its arguments, without secrets.
+        model_args: The model's arguments, without secrets.
         template: The chat template; empty if not known, None if none was applied.
         paths: Its files, one per process.
         recorded: What the task recorded of the run (`metadata.xling` of its results); empty where

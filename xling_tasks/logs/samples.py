@@ -25,14 +25,10 @@ SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
 
 
 class Samples(NamedTuple):
-    """One file of samples: what one run logged of one task.
+    """One file of samples: what one run, told by its time, logged of one task.
 
-    Attributes:
-        task: The task.
-        stamp: The run's time, as in the names of its files.
-        path: The file.
-        language: The one language that is read of a task with several; empty for all of it.
-        reading: How a task that is not ours is read; None for ours, and for rows as they are.
+    Of a task with several languages one may be read, empty for all of it. `reading` is how a task
+    that is not ours is read; None for ours, and for rows as they are.
     """
 
     task: str

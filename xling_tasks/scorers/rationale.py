@@ -27,7 +27,6 @@ class RationaleScorer:
     """What scores the rationales of one language.
 
     Attributes:
-        language: Their language.
         encoder: An `xling_metrics.encoder.Encoder` for BERTScore; None leaves it out.
         cut: Whether the language's tokenizer is there; if not, BLEU and ROUGE are left out.
         idf: The weights of tokens for `bertscore_f1_idf`; None leaves it out.

@@ -40,7 +40,6 @@ from xling_tasks.tasks.before_run import (
     check_read,
     warn_of_unread_data,
 )
-from xling_tasks.tasks.cut import cut_answers
 from xling_tasks.tasks.requests import Request, SideRequest, with_seeds
 from xling_tasks.tasks.scored import ScoredTask
 from xling_tasks.tasks.second import SecondOpinion
@@ -308,7 +307,7 @@ class XlingTask(ScoredTask):
         self._say_thinking()
         if self.scores_texts and self.generates:
             asked = ((own, self._languages_of(own[0].doc)) for own in self.by_document())
-            self._cut = cut_answers(str(self.config.task), asked)
+            self._cut = said.cut_answers(str(self.config.task), asked)
         if self.config.filter_list is None:
             for instance in self.instances:
                 single = instance.repeats == 1
