@@ -22,10 +22,17 @@ from xling_tasks.models.reader import Choice
 from xling_tasks.readers.letters import named_letters
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, Heard, ReadingTask
+from xling_tasks.tasks.reading import (
+    ACC,
+    AGREEMENT,
+    ASKED,
+    CONTRADICTED,
+    READER_AGAIN,
+    Heard,
+    ReadingTask,
+)
 from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.sampling import GreedyTask
-from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 
 _LETTER = re.compile(r"(?<![^\W_])[A-J](?![^\W_])")
 

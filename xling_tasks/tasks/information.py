@@ -194,7 +194,8 @@ class InformationTask(MultilingualTask):
                 if reason is None and scores.f1 is None:
                     reason = _no_score(text, claims[text].claims, claims[other].claims)
             asked = _asked_again(text, mine, claims, again)
-            return Compared(text, claims[text], *(both or ([], [])), scores, reason, asked)
+            supported, reverse = both or ([], [])
+            return Compared(text, claims[text], supported, reverse, scores, reason, asked)
 
         self._compared = {
             key: {code: compared(code, reply, own["en"]) for code, reply in own.items()}

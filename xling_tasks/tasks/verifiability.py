@@ -32,10 +32,17 @@ from xling_tasks.models.reader import Opinion
 from xling_tasks.readers.verdict import named_verdicts, read_verdict
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, Heard, ReadingTask
+from xling_tasks.tasks.reading import (
+    ACC,
+    AGREEMENT,
+    ASKED,
+    CONTRADICTED,
+    READER_AGAIN,
+    Heard,
+    ReadingTask,
+)
 from xling_tasks.tasks.requests import Request, SideRequest
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
-from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
