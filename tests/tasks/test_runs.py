@@ -298,21 +298,6 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     assert len(served.prompts) - asked_again(served) - before == 24 - kept
 
 
-def test_an_error_that_nobody_knows_is_not_the_models_answer(run_one, serve, caplog):
-    bad = iter(range(6))
-
-    def reply(prompt):
-        error = next(bad, None) is not None and "back soon"
-        return (error and "We will be back soon, dear friends.") or f"An answer on {len(prompt)}."
-
-    served = serve(reply)
-    found = [run_one(C + "en", **served.under_test()).samples for _ in range(2)]
-    answers, again = ([sample["resps"][0][0] for sample in samples] for samples in found)
-    assert len(answers) == 24 and not any("back soon" in answer for answer in answers)
-    assert "6 different requests got one and the same reply" in caplog.text
-    assert again == answers  # the saved answers are the good ones
-
-
 OPENAI = "openai-chat-completions"
 
 
