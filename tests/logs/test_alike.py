@@ -34,16 +34,18 @@ def test_every_setting_named_is_one():
 
 
 LANGUAGE, INSTRUCTION, DIGEST = "prompt_language", "system_instruction", "prompts.mcqa.digest"
-
-
-@pytest.mark.parametrize(("other", "same", "across"), [
+DIFFERENCES = [
     ({"data": {"sha256": "x"}}, ["data.name", "data.revision", "data.sha256"], []),
     ({"data": {"revision": "q"}}, ["data.revision"], ["data.revision"]),
     ({"settings": {"judge": {"model": "x"}}}, [], []),
     ({"settings": {LANGUAGE: "native"}}, [LANGUAGE], [LANGUAGE]),
     ({"prompts": {"mcqa": {"language": "en", "digest": "b"}}}, [DIGEST], [DIGEST]),
     ({f"{INSTRUCTION}_sha": "x"}, [INSTRUCTION], [INSTRUCTION]),
-])  # fmt: skip
+]
+"""What another run has, and what then differs between models, and between languages."""
+
+
+@pytest.mark.parametrize(("other", "same", "across"), DIFFERENCES)
 def test_what_differs_between_models_and_between_languages(other, same, across):
     a, b = results(), results(**other)
     assert sorted(names(a, b)) == same

@@ -81,9 +81,9 @@ def test_verdicts(flaky):
     expected = verdict_scores([r[0] for r in left], [r[1] for r in left])
     n = len(rows)
     assert scores["acc_t1.0"] == pytest.approx(expected.acc)
-    rates = {"unknown_rate_t1.0": 2 / (n - 1), "empty_rate_t1.0": 1 / (n - 1),
-             "failed_rate": 1 / n, "refused_rate": 1 / n}  # fmt: skip
-    assert {name: scores[name] for name in rates} == rates
+    assert scores["failed_rate"] == scores["refused_rate"] == 1 / n
+    assert scores["unknown_rate_t1.0"] == 2 / (n - 1)
+    assert scores["empty_rate_t1.0"] == 1 / (n - 1)
 
 
 def test_consistency_compares_the_answers_that_came(flaky):
@@ -116,9 +116,8 @@ def test_every_question_has_one_outcome(flaky):
 def test_several_languages(flaky):
     settings = {"languages": ["es", "hi"], "english_again": False}
     scores, _, record, _ = flaky("xling_empathy", {1: GONE, 2: HELD, 4: ""}, 2, **settings)
-    expected = {"failed_rate_es": 0.5, "refused_rate_hi": 0.5, "empty_rate_es": 1.0,
-                "failed_rate": 1 / 6}  # fmt: skip
-    assert {name: scores[name] for name in expected} == expected
+    assert scores["failed_rate_es"] == scores["refused_rate_hi"] == 0.5
+    assert scores["empty_rate_es"] == 1.0 and scores["failed_rate"] == 1 / 6
     outcomes = record["outcomes"]
     assert sum(outcomes["es"].values()) == sum(outcomes["hi"].values()) == 2
     assert outcomes["es"] == {"empty": 1, "call_failed": 1} and outcomes["hi"]["held_back"] == 1
