@@ -89,11 +89,7 @@ def with_filters(
 ) -> Any:
     """A task manager that knows `filtered`: a task of XLingHealth with filters of the user's.
 
-    Args:
-        folder: Where its YAML goes.
-        task: The task.
-        filters: Of each its name and its functions.
-        metadata: The settings.
+    FILTERS are of each its name and its functions; the YAML goes into FOLDER.
     """
     from lm_eval.tasks.manager import TaskManager
 
@@ -178,13 +174,10 @@ def with_all(found: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 class OfTask(NamedTuple):
-    """What a run says of one task.
+    """What a run says of one task: scores by metric, a sample for each question, what it recorded.
 
-    Attributes:
-        scores: Metric -> score; with the filter's name behind a comma, but for the filter `none`.
-        samples: A row for each question.
-        record: What our tasks record of themselves.
-        found: All that the run returned.
+    A score has the filter's name behind a comma, but for the filter `none`. `found` is all that the
+    run returned.
     """
 
     scores: dict[str, Any]
@@ -223,13 +216,9 @@ def as_written(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def saved(out: Path, results: dict[str, Any], *, log_samples: bool = True, **tracker: Any) -> Path:
-    """Save what `simple_evaluate` returned as the command does it.
+    """Save what `simple_evaluate` returned, which stays as it is, as the command does it.
 
-    Args:
-        out: The `--output_path`.
-        results: What the run returned; it stays as it is.
-        log_samples: Whether to save the samples.
-        tracker: The run's own `evaluation_tracker`, if it had one.
+    TRACKER may be the run's own `evaluation_tracker`.
     """
     from lm_eval.loggers import EvaluationTracker
 
@@ -246,14 +235,7 @@ def saved(out: Path, results: dict[str, Any], *, log_samples: bool = True, **tra
 
 
 def evaluated(run: Callable[..., Any], out: Path, tasks: Any, **options: Any) -> dict[str, Any]:
-    """Run tasks with a tracker, save everything, and return the results.
-
-    Args:
-        run: The fixture of that name.
-        out: The `--output_path`.
-        tasks: As `run` takes them.
-        options: The same; `log_samples=False` saves no samples.
-    """
+    """Run tasks as the fixture RUN does it, save everything in OUT, and return the results."""
     from lm_eval.loggers import EvaluationTracker
 
     tracker = EvaluationTracker(output_path=str(out))
@@ -321,16 +303,10 @@ def task_of(
     effective: int | None = None,
     **config: Any,
 ) -> dict[str, Any]:
-    """One task of a run for `write_run`.
+    """One task of a run for `write_run`: scores, samples, and what our tasks record of it.
 
-    Args:
-        scores: Metric -> the value in the results.
-        rows: Its samples; none where they were not logged.
-        record: What our tasks record of it.
-        better: Metric -> whether higher is better.
-        original: Questions in the data; as many as `effective` if not given.
-        effective: Questions that were run; as many as there are samples if not given.
-        config: More of the task's configuration.
+    Of the questions in the data, `original`, as many were run as are `effective`: as there are
+    samples, if it is not said otherwise.
     """
     rows = list(rows)
     ran = len(rows) if effective is None else effective
@@ -353,15 +329,10 @@ def write_run(
     config: Mapping[str, Any] | None = None,
     **top: Any,
 ) -> Path:
-    """The files of a run, from numbers and samples made up for a test.
+    """The files of a run, from tasks that `task_of` made, without the harness's folder for the model.
 
-    Args:
-        folder: Where they go, without the harness's folder for the model.
-        tasks: Task -> what `task_of` made.
-        stamp: The run's time.
-        change: Called with the whole content before it is written.
-        config: The harness's record of the command, beside `model`.
-        top: More of the content.
+    `change` is called with the whole content, which has what TOP says, before it is written; CONFIG
+    is the harness's record of the command, beside `model`.
     """
     content: dict[str, Any] = {
         "results": {
@@ -392,11 +363,7 @@ def write_run(
 def readers(out: Path, to: Path, other: Path | None = None, name: str = "") -> dict[str, list[str]]:
     """The words of every command that reads results and writes below a folder.
 
-    Args:
-        out: The results.
-        to: The folder.
-        other: The other side of commands that compare; the same if not given.
-        name: What the run is called on a board.
+    Commands that compare have OTHER at the other side, by default the same; NAME is for a board.
     """
     few, judge = ["--n-resamples", "1000"], ["--judge", "xling_baseline"]
     hf = ["--model-id", "a/b", "--force"]

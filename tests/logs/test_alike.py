@@ -33,24 +33,22 @@ def test_every_setting_named_is_one():
     assert {name for own in CRITERIA.values() for name in own.settings} <= known
 
 
-@pytest.mark.parametrize(
-    ("other", "same", "across"),
-    [
-        ({"data": {"sha256": "x"}}, ["data.sha256", "data.name", "data.revision"], []),
-        ({"data": {"revision": "q"}}, ["data.revision"], ["data.revision"]),
-        ({"settings": {"judge": {"model": "x"}}}, [], []),
-        ({"settings": {"prompt_language": "native"}}, ["prompt_language"], ["prompt_language"]),
-        (
-            {"prompts": {"mcqa": {"language": "en", "digest": "b"}}},
-            ["prompts.mcqa.digest"],
-            ["prompts.mcqa.digest"],
-        ),
-        ({"system_instruction_sha": "x"}, ["system_instruction"], ["system_instruction"]),
-    ],
-)
+LANGUAGE, INSTRUCTION, DIGEST = "prompt_language", "system_instruction", "prompts.mcqa.digest"
+DIFFERENCES = [
+    ({"data": {"sha256": "x"}}, ["data.name", "data.revision", "data.sha256"], []),
+    ({"data": {"revision": "q"}}, ["data.revision"], ["data.revision"]),
+    ({"settings": {"judge": {"model": "x"}}}, [], []),
+    ({"settings": {LANGUAGE: "native"}}, [LANGUAGE], [LANGUAGE]),
+    ({"prompts": {"mcqa": {"language": "en", "digest": "b"}}}, [DIGEST], [DIGEST]),
+    ({f"{INSTRUCTION}_sha": "x"}, [INSTRUCTION], [INSTRUCTION]),
+]
+"""What another run has, and what then differs between models, and between languages."""
+
+
+@pytest.mark.parametrize(("other", "same", "across"), DIFFERENCES)
 def test_what_differs_between_models_and_between_languages(other, same, across):
     a, b = results(), results(**other)
-    assert sorted(names(a, b)) == sorted(same)
+    assert sorted(names(a, b)) == same
     named = names(a, b, across_languages=True)
     assert [name for name in named if name != "prompts file"] == across
 

@@ -19,10 +19,6 @@ C = "xlinghealth_correctness_demo_en"
 V = "xlinghealth_verifiability_demo_en"
 
 
-def table_rows(printed: str) -> list[str]:
-    return [line for line in printed.splitlines() if line.startswith("|")]
-
-
 def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
     builders.lm_eval(
         tmp_path, "--model", "xling_baseline", "--tasks", "xlinghealth_demo",
@@ -31,7 +27,7 @@ def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
     printed = capsys.readouterr().out
     n_languages = len(RECORDS["demo"].languages)
     assert 15 * n_languages < len(printed.splitlines()) <= 30 * n_languages
-    shown = {row.split("|")[5].strip() for row in table_rows(printed)}
+    shown = {line.split("|")[5].strip() for line in printed.splitlines() if line.startswith("|")}
     assert {"macro_f1_t0.0", "unknown_rate_t0.0", "chrf", "sim_1gram_src_t1.0"} <= shown
     for name in ("unusable_rows", "n_answered", "failed_rate", "length_words", "empty_rate_t0.0"):
         assert name not in shown
@@ -49,25 +45,14 @@ def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
     assert run.content["results"][V]["n_answered,none"] == 240
 
 
-def test_values_are_those_of_the_samples(run, serve):
-    def slow_to_speak(prompt):
-        return "" if len(prompt) % 3 else "Drink water."
-
-    served = serve(slow_to_speak)
-    args = {"model": "m", "base_url": served.url, "max_retries": 1}
-    found = run(C, model="local-chat-completions", model_args=args, apply_chat_template=True,
-                log_samples=True)  # fmt: skip
-    kept = found["configs"][C]["metadata"]["xling"]["bookkeeping"]
-    rows = found["samples"][C]
+def test_values_are_those_of_the_samples_and_empty_answers_are_said(run_one, serve, caplog):
+    served = serve(lambda prompt: "" if len(prompt) % 3 else "Drink water.")
+    _, rows, record, _ = run_one(C, **served.under_test())
+    kept = record["bookkeeping"]
     assert 0 < kept["empty_rate"] < 1
     for name in ("empty_rate", "declined_rate", "length_words"):
         assert kept[name] == pytest.approx(sum(row[name] for row in rows) / len(rows))
-
-
-def test_empty_answers_are_said_though_no_line_shows_them(run, serve, caplog):
-    args = {"model": "m", "base_url": serve(lambda prompt: "").url, "max_retries": 1}
-    run(C, model="local-chat-completions", model_args=args, apply_chat_template=True, limit=2)
-    assert f"{C}: all: 100.0% of the answers are empty" in caplog.text
+    assert f"{C}: all: {kept['empty_rate']:.1%} of the answers are empty" in caplog.text
 
 
 def test_several_languages_in_one_task(run, serve, tmp_path):
@@ -80,21 +65,6 @@ def test_several_languages_in_one_task(run, serve, tmp_path):
     (read,) = read_results(tmp_path / "o")
     (spanish,) = [own for task, own in read.content["results"].items() if task.endswith("_es")]
     assert spanish["n_scored,none"] == 3 and spanish["judge_failed_rate,none"] == 0.0
-
-
-def test_with_filters_of_the_users_every_filter_has_its_values(run, tmp_path):
-    from lm_eval.tasks import TaskManager
-
-    from xling_tasks.discovery import task_folder
-
-    (tmp_path / "mine.yaml").write_text(
-        f"include: {task_folder()}/xlinghealth/{C}.yaml\ntask: mine\nfilter_list:\n"
-        "  - name: whole\n    filter:\n      - function: take_first\n"
-        "  - name: short\n    filter:\n      - function: take_first\n"
-    )
-    manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
-    found = run("mine", task_manager=manager, limit=3)["results"]["mine"]
-    assert found["n_answered,whole"] == found["n_answered,short"] == 3
 
 
 def test_endpoints_and_what_is_submitted_are_scores():

@@ -6,16 +6,16 @@ import ast
 import gc
 import inspect
 import sys
-import threading
 import types
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import builders
 import lm_eval.evaluator
 import pytest
-from lm_eval.api.model import LM
+from fixed import Fixed
 
 from xling_tasks.errors import HarnessError
 from xling_tasks.harness import run as harness
@@ -24,26 +24,20 @@ from xling_tasks.tasks.correctness import CorrectnessTask
 ES, EN = "xlinghealth_correctness_demo_es", "xlinghealth_correctness_demo_en"
 
 
-class Fixed(LM):  # type: ignore[misc]
-    def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
-        return ["Beba agua." for _ in requests]
-
-    loglikelihood = loglikelihood_rolling = generate_until
+def speaker() -> Fixed:
+    return Fixed(lambda *_: "Beba agua.")
 
 
 @pytest.fixture
 def seen(monkeypatch):
-    """What every task of ours saw of the run while it was scored, in order."""
-    found: list[tuple[str, harness.Run, Any]] = []
+    """The run that each task saw in another thread while it was scored, and the model in its own."""
+    found: list[tuple[harness.Run, Any]] = []
     score = CorrectnessTask.score
 
     def watched(self: Any) -> None:
-        thread = threading.Thread(
-            target=lambda: found.append((self._name, harness.current(), None))
-        )
-        thread.start()
-        thread.join()
-        found[-1] = (*found[-1][:2], harness.current().lm)
+        with ThreadPoolExecutor() as threads:
+            run = threads.submit(harness.current).result()
+        found.append((run, harness.current().lm))
         score(self)
 
     monkeypatch.setattr(CorrectnessTask, "score", watched)
@@ -51,24 +45,21 @@ def seen(monkeypatch):
 
 
 def test_one_run_for_all_tasks_and_threads_and_another_in_the_next(run, seen, tmp_path):
-    lm = Fixed()
+    lm = speaker()
     tracker = types.SimpleNamespace(output_path=str(tmp_path))
     tracker.general_config_tracker = types.SimpleNamespace(log_experiment_args=lambda **_: None)
     run([ES, EN], model=lm, limit=1, random_seed=7, evaluation_tracker=tracker)
     run(ES, model="xling_baseline", model_args={"seed": 5}, limit=1)
-    (_, first, own), (_, second, _), (_, third, _) = seen
+    (first, own), (second, _), (third, _) = seen
     assert first is second is not third and own is lm
     assert (first.model, first.seeds[0], first.output) == (lm, 7, str(tmp_path))
-    assert (third.model, dict(third.model_args), third.output) == (
-        "xling_baseline",
-        {"seed": 5},
-        None,
-    )
+    baseline = (third.model, dict(third.model_args), third.output)
+    assert baseline == ("xling_baseline", {"seed": 5}, None)
     assert not first.command and first.token != third.token
 
 
 def test_the_model_is_not_held_after_the_run(run):
-    lm = Fixed()
+    lm = speaker()
     run(ES, model=lm, limit=1)
     gone = weakref.ref(lm)
     del lm
@@ -78,10 +69,10 @@ def test_the_model_is_not_held_after_the_run(run):
 
 
 def test_evaluate_alone_knows_the_model_and_no_arguments(seen):
-    lm = Fixed()
+    lm = speaker()
     task = builders.our_tasks().load(ES)
     lm_eval.evaluator.evaluate(lm=lm, task_dict=task, limit=1, bootstrap_iters=0)
-    ((_, run, own),) = seen
+    ((run, own),) = seen
     assert own is lm and run.model is None and run.model_args == {} and run.seeds == (None,) * 4
 
 
@@ -122,9 +113,8 @@ def test_a_local_that_upstream_renames_is_an_error_that_names_the_version(monkey
     version = lm_eval.__version__
     with pytest.raises(HarnessError, match=rf"lm_eval {version} does not fit.* no {name}\b"):
         module.simple_evaluate(
-            model="xling_baseline", tasks=[ES], limit=1, bootstrap_iters=0,
-            task_manager=builders.our_tasks(),
-        )  # fmt: skip
+            model="xling_baseline", tasks=[ES], task_manager=builders.our_tasks()
+        )
 
 
 def test_so_is_a_function_that_upstream_renames(monkeypatch):
@@ -134,13 +124,12 @@ def test_so_is_a_function_that_upstream_renames(monkeypatch):
         function.__code__ = function.__code__.replace(co_name=f"run_{name}")
     with pytest.raises(HarnessError, match="neither simple_evaluate nor evaluate"):
         module.simple_evaluate(
-            model="xling_baseline", tasks=[ES], limit=1, bootstrap_iters=0,
-            task_manager=builders.our_tasks(),
-        )  # fmt: skip
+            model="xling_baseline", tasks=[ES], task_manager=builders.our_tasks()
+        )
 
 
 def test_evaluate_without_lm_is_refused(monkeypatch):
     module = doctored(evaluate="lm")
     task = builders.our_tasks().load(ES)
     with pytest.raises(HarnessError, match="evaluate has no lm"):
-        inspect.unwrap(module.evaluate)(lm_renamed=Fixed(), task_dict=task, limit=1)
+        inspect.unwrap(module.evaluate)(lm_renamed=speaker(), task_dict=task, limit=1)

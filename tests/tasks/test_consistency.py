@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
+from collections import Counter
+from itertools import combinations, product
 from statistics import fmean, stdev
 
 import pytest
 from builders import of_task, with_filters, write_lines
-from lm_eval.api.model import LM
+from fixed import Fixed
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import jaccard_score
 
@@ -24,24 +27,15 @@ QUICK = {"k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 0}
 HOT = {"k": 3, "temperatures": [1.0], "topic_seeds": 0}
 
 
-class Script(LM):
-    """Answers the n-th copy of a request with `reply(context, n)`; remembers the requests."""
+def script(reply):
+    """A model that answers the n-th copy of a request with `reply(n)`."""
+    asked = Counter()
 
-    def __init__(self, reply, rank=0):
-        super().__init__()
-        self.reply, self.seen = reply, []
+    def answer(*request):
+        asked[str(request)] += 1
+        return reply(asked[str(request)] - 1)
 
-    def generate_until(self, requests, disable_tqdm=False):
-        counts: dict = {}
-        replies = []
-        for request in requests:
-            context, arguments = request.args
-            self.seen.append((context, dict(arguments)))
-            n = counts[context, str(arguments)] = counts.get((context, str(arguments)), -1) + 1
-            replies.append(self.reply(context, n))
-        return replies
-
-    loglikelihood = loglikelihood_rolling = None
+    return Fixed(answer)
 
 
 def column(samples, metric):
@@ -49,12 +43,9 @@ def column(samples, metric):
 
 
 def sklearn_jaccard(answers, n):
-    scores = []
-    for i, first in enumerate(answers):
-        for second in answers[i + 1 :]:
-            rows = CountVectorizer(ngram_range=(n, n), binary=True).fit_transform([first, second])
-            scores.append(jaccard_score(*rows.toarray()))
-    return fmean(scores)
+    grams = CountVectorizer(ngram_range=(n, n), binary=True)
+    pairs = (grams.fit_transform(pair).toarray() for pair in combinations(answers, 2))
+    return fmean(jaccard_score(*pair) for pair in pairs)
 
 
 def test_english_equals_scikit_learn_on_the_logged_samples(run_one):
@@ -80,7 +71,7 @@ def test_greedy_once_has_no_similarity_but_lengths_and_language(run_one):
 
 
 def test_a_sweep_asks_each_temperature_k_times(run_one):
-    model = Script(lambda context, n: f"answer {n}")
+    model = script("answer {}".format)
     metadata = {"k": 5, "temperatures": [0.0, 0.25, 1.0], "topic_seeds": 0}
     run_one(T + "hi", model=model, limit=1, metadata=metadata)
     taus = [(arguments["temperature"], arguments["do_sample"]) for _, arguments in model.seen]
@@ -99,12 +90,48 @@ def test_a_sweep_asks_each_temperature_k_times(run_one):
     ("seed=99,temperature=1", {"k": 3, "topic_seeds": 0}, 99, (1.0,)),  # its seed goes first
 ])  # fmt: skip
 def test_every_answer_of_an_api_has_its_own_seed(run, serve, gen_kwargs, metadata, seed, taus):
-    served = serve(lambda prompt: "An answer.")
-    run(T + "en", limit=1, metadata=metadata, gen_kwargs=gen_kwargs, **served.under_test())
-    question = load(RECORDS["demo"], None, None).questions[0].id
-    assert sorted((request["temperature"], request["seed"]) for request in served.requests) == sorted(
-        (tau, request_seed(seed, "demo", "en", question, tau, n)) for tau in taus for n in range(3)
-    )  # fmt: skip
+    """A seed for each question, language, temperature and repeat, the same in every run."""
+    served = serve(lambda prompt: prompt[::-1])  # unlike every other
+    tasks, options = [T + "en", T + "hi"], {"metadata": metadata, "gen_kwargs": gen_kwargs}
+    run(tasks, limit=2, **options, **served.under_test())
+    questions = [each.id for each in load(RECORDS["demo"], None, None).questions[:2]]
+    every = product(("en", "hi"), questions, taus, range(3))
+    expected = [(tau, request_seed(seed, "demo", code, q, tau, n)) for code, q, tau, n in every]
+    sent = [(request["temperature"], request["seed"]) for request in served.requests]
+    assert sorted(sent) == sorted(expected) and len(set(expected)) == len(expected)
+
+
+def test_a_seed_is_fixed_for_all_time():
+    # sha256("1234\0liveqa\0en\0q1\01.0\00") begins with four bytes, of which the first bit goes.
+    digest = hashlib.sha256(b"1234\0liveqa\0en\0q1\x001.0\x000").digest()
+    seed = request_seed(1234, "liveqa", "en", "q1", 1, 0)
+    assert seed == int.from_bytes(digest[:4], "big") // 2 == 1769952874
+
+
+def test_every_part_changes_the_seed():
+    parts = [(1234, 7), ("liveqa", "healthqa"), ("en", "hi"), ("1", "2"), (0.5, 1.0), (0, 1)]
+    seeds = [request_seed(*choice) for choice in product(*parts)]
+    assert len(set(seeds)) == len(seeds) == 64
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    every = product(map(str, range(1000)), range(10))
+    many = {request_seed(1, "d", "en", question, 1.0, n) for question, n in every}
+    assert len(many) > 9_990  # 10,000 draws of 31 bits collide 0.02 times on average
+
+
+def asked(run, serve, tasks, **options):
+    served = serve(lambda prompt: f"Yes.\n\n{prompt[::-1]}")  # read, or unlike every other
+    run(tasks, limit=2, **served.under_test(), **options)
+    return [request["seed"] for request in served.requests]
+
+
+def test_every_sampled_task_has_its_own_seeds(run, serve):
+    tasks = [f"xlinghealth_{kind}_demo_es" for kind in ("verifiability", "correctness")]
+    tasks += ["mmedbench_mcqa_demo_fr", "xling_information"]
+    metadata = {"languages": ["es", "de"], "translator": None}
+    seeds = asked(run, serve, tasks, gen_kwargs="temperature=1", metadata=metadata)
+    assert len(set(seeds)) == len(seeds) > 2 * 4
+    # Greedy requests are what they were: one seed of the harness for all.
+    assert len(set(asked(run, serve, "xlinghealth_correctness_demo_es"))) == 1
 
 
 def test_the_harness_answer_cache_cannot_fake_consistency(run_one, tmp_path):
@@ -136,7 +163,7 @@ def test_published_scores_are_made_on_translations(run_one, tmp_path):
     rows = [{"language": "es", "text": k, "translation": v} for k, v in zip(answers, english)]
     path = str(write_lines(tmp_path / "t.jsonl", rows))
     metadata = {**HOT, "translator": {"model": "file", "model_args": {"path": path}}}
-    model = Script(lambda context, n: answers[n])
+    model = script(answers.__getitem__)
     own = run_one(T + "es", model=model, limit=2, metadata=metadata)
     # The third answer has no translation: one pair is left. {fever falls alone} and {water and
     # fever rest} share one word of six. Language is judged on what the model said.
@@ -235,7 +262,7 @@ def test_default_encoders_that_cannot_be_had_are_left_out_aloud(run, run_one, ca
 
 def test_empty_and_foreign_answers(run_one):
     answers = ["", None, "This is an English sentence, not a Hindi one."]
-    model = Script(lambda context, n: answers[n])
+    model = script(answers.__getitem__)
     scores, _, _, found = run_one(T + "hi", model=model, limit=2, metadata=HOT)
     assert scores["empty_rate_t1.0"] == pytest.approx(2 / 3)
     assert scores["language_consistency_t1.0"] == scores["line_pass_rate_t1.0"] == 0.0

@@ -1,40 +1,63 @@
-"""Answers that are as long as they may be are counted, by language."""
+"""Answers that were cut off: counted by language, and saved where they end within an emoji."""
 
 from __future__ import annotations
 
+import json
+import logging
+
 import pytest
+from fixed import Fixed
 from tests_of_own import FEW, write_csv
 
+FAST = {"k": 2, "encoder": False, "source_encoder": False}
 LONG = "Rest and drink and"
 C = "xlinghealth_correctness_demo_es"
 
 
-def recorded(run, serve, task, reply, **metadata):
-    args = {"model": "m", "base_url": serve(reply).url, "max_retries": 1}
-    options = {"model": "local-chat-completions", "model_args": args, "apply_chat_template": True}
-    found = run(task, limit=2, gen_kwargs={"max_gen_toks": 5}, metadata=metadata, **options)
-    return found["configs"][task]["metadata"]["xling"].get("cut")
+def recorded(run_one, serve, task, reply, **metadata):
+    options = serve(reply).under_test(gen_kwargs={"max_gen_toks": 5}, metadata=metadata)
+    return run_one(task, limit=2, **options).record.get("cut")
 
 
 @pytest.mark.parametrize(("reply", "cut"), [(LONG, {"es": [2, 2]}), ("Rest.", None)])
-def test_one_language(run, serve, caplog, reply, cut):
-    assert recorded(run, serve, C, lambda prompt: reply) == cut
+def test_one_language(run_one, serve, caplog, reply, cut):
+    assert recorded(run_one, serve, C, lambda prompt: reply) == cut
     assert ("2 of 2 answers are as long as they may be" in caplog.text) == (cut is not None)
 
 
-def test_several_languages(run, serve, tmp_path):
-    settings = {
-        "data_dir": str(write_csv(tmp_path / "own.csv", FEW)), "k": 3, "temperatures": [1.0],
-        "encoder": False, "source_encoder": False, "topic_seeds": 0,
-    }  # fmt: skip
+def test_several_languages(run_one, serve, tmp_path):
+    path = str(write_csv(tmp_path / "own.csv", FEW))
+    settings = FAST | {"data_dir": path, "k": 3, "temperatures": [1.0], "topic_seeds": 0}
 
     def reply(prompt):
         return LONG if "resfriado" in prompt else "Rest."
 
-    cut = recorded(run, serve, "xling_own_consistency", reply, **settings)
+    cut = recorded(run_one, serve, "xling_own_consistency", reply, **settings)
     assert cut == {"en": [0, 6], "pt": [3, 6], "sw": [0, 6]}
 
 
-def test_a_verdict_may_be_followed_by_what_it_likes(run, serve):
+def test_a_verdict_may_be_followed_by_what_it_likes(run_one, serve):
     task = "xlinghealth_verifiability_demo_es"
-    assert recorded(run, serve, task, lambda prompt: "Yes, rest and drink") is None
+    assert recorded(run_one, serve, task, lambda prompt: "Yes, rest and drink") is None
+
+
+REPLY = "Beba agua y vaya pronto al médico \ud83d. Descanse usted en su casa \ud83d\ude00. \udc00"
+
+
+CONSISTENCY, CORRECTNESS = (
+    f"xlinghealth_{kind}_demo_es" for kind in ("consistency", "correctness")
+)
+
+
+@pytest.mark.parametrize(
+    "task", [CONSISTENCY, CORRECTNESS, "mmedbench_rationale_demo_ja", "xling_empathy"]
+)
+def test_half_letters_are_scored_and_saved(run, caplog, task):
+    """A reply cut within an emoji may hold one half of a surrogate pair: no run ends with it."""
+    model = Fixed(lambda *_: REPLY)
+    with caplog.at_level(logging.WARNING):
+        found = run(task, model=model, limit=2, metadata=FAST | {"topic_seeds": 1})
+    logged = json.dumps(found["samples"], ensure_ascii=False, default=str)
+    assert "\ufffd" in logged and "\U0001f600" in logged
+    logged.encode()  # what the harness writes
+    assert "could not be saved" not in caplog.text

@@ -8,6 +8,7 @@ import zlib
 import pytest
 import scripted
 from builders import evaluated, write_lines
+from fixed import Fixed
 
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.conclusions import conclusions_of
@@ -20,30 +21,19 @@ FIELDS = {"id": "ind"}
 OTHERS = [code for code in LANGUAGES if code != "en"]
 
 
-class Facts:
+class Facts(Fixed):
     """A model that says 8 of 12 facts in English, other ones in every answer; fewer of LOST."""
 
-    def __new__(cls, lost=(), sampled=True):
-        from lm_eval.api.model import LM
+    def __init__(self, lost=(), sampled=True):
+        super().__init__(self.answer)
+        self.lost, self.sampled = lost, sampled
 
-        class Model(LM):
-            asked: list = []
-
-            def generate_until(self, requests, disable_tqdm=False):
-                return [self.answer(request) for request in requests]
-
-            def answer(self, request):
-                prompt, arguments = request.args
-                self.asked.append((prompt, arguments))
-                tau = arguments["temperature"] if sampled else 0.0
-                number, code = prompt.split()[-2:]
-                rng = random.Random(zlib.crc32(f"{prompt} {tau}".encode()))
-                said = rng.sample(range(12), 2 if code in lost else 8)
-                return " ".join(f"Fact {fact} of {number} is what matters here." for fact in said)
-
-            loglikelihood = loglikelihood_rolling = None
-
-        return Model()
+    def answer(self, prompt, arguments):
+        tau = arguments["temperature"] if self.sampled else 0.0
+        number, code = prompt.split()[-2:]
+        rng = random.Random(zlib.crc32(f"{prompt} {tau}".encode()))
+        said = rng.sample(range(12), 2 if code in self.lost else 8)
+        return " ".join(f"Fact {fact} of {number} is what matters here." for fact in said)
 
 
 def coin(prompt):
@@ -62,12 +52,11 @@ def asked(run, serve, tmp_path):
     """`asked(model, codes, n, judge)`: a run and the conclusions on information F1 by language."""
 
     def asked_(model, codes, n, judge=scripted.reply, **more):
-
+        texts = {
+            FIELDS.get(code, code): f"Say what is known of {{}} {code}" for code in ("en", *codes)
+        }
         rows = [
-            {
-                "id": str(i),
-                **{FIELDS.get(c, c): f"Say what is known of {i} {c}" for c in ("en", *codes)},
-            }
+            {"id": str(i), **{name: text.format(i) for name, text in texts.items()}}
             for i in range(n)
         ]
         path = write_lines(tmp_path / "prompts.jsonl", rows)
@@ -105,7 +94,7 @@ def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
     # 2 facts, 2/3 of which English has, and a sixth of the English claims: 2 * 2/3 * 1/6 / (5/6).
     assert found["hi"].value == pytest.approx(4 / 15, abs=0.05)
     assert "between two English answers" in sentence(found["hi"])
-    again = [arguments for prompt, arguments in model.asked if prompt.endswith("en")]
+    again = [arguments for prompt, arguments in model.seen if prompt.endswith("en")]
     assert [a["temperature"] for a in again[:2]] == [0.0, 1.0] and again[1]["do_sample"] is True
     recorded = results["configs"][TASK]["metadata"]["xling"]
     assert "|second_answer:t1" in recorded["signatures"]["information_f1_en"]
@@ -122,17 +111,12 @@ def test_a_model_that_repeats_itself_gives_no_floor(asked, caplog):
     assert "word for word" in caplog.text
 
 
-def test_without_a_second_answer_all_is_as_it_was(asked):
-    results, found = asked(Facts(), ["es"], 3, english_again=False)
-    assert "information_f1_en,none" not in results["results"][TASK]
-    assert all(len(sample["resps"]) == 2 for sample in results["samples"][TASK])
-    assert found["es"].english == 1
-
-
 def test_a_replay_has_the_answers_that_its_run_had(asked, run, tmp_path):
-    """With a second answer, the same scores; without one it is not asked for."""
+    """With a second answer, the same scores; without one it is not asked for, and English is 1."""
     for again in (True, False):
-        results, _ = asked(Facts(), ["es"], 4, english_again=again)
+        results, found = asked(Facts(), ["es"], 4, english_again=again)
+        assert ("information_f1_en,none" in results["results"][TASK]) == again
+        assert (found["es"].english == 1) == (not again)
         metadata = results["configs"][TASK]["metadata"]
         settings = {key: metadata[key] for key in ("judge", "translator", "prompts_file")}
         path = {"path": str(tmp_path / "out")}

@@ -8,7 +8,6 @@ import shutil
 from statistics import fmean
 
 import pytest
-from builders import of_task
 from fixed import Fixed
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -251,17 +250,18 @@ def test_groups_average_languages_without_weights(run, with_train):
     assert results["groups"]["mmedbench_mcqa"]["acc,none"] == pytest.approx(fmean(values))
 
 
-def test_http_chat_server_and_tiny_hf(run, serve, tiny_hf):
+def test_a_chat_service_and_tiny_hf(run, run_one, serve, tiny_hf):
     served = serve(lambda prompt: "Answer: B")
-    tasks = [M + "ru", R + "ru"]
-    chat = of_task(run(tasks, limit=2, metadata=OFF, **served.under_test()), M + "ru")
-    assert len(served.requests) == 4 and chat.scores["unparsed_rate"] == 0.0
-    assert chat.record["data"]["licence"] == "Apache-2.0"
-    assert set(chat.record["prompts"]) == {"mcqa"}
-    hf = run([*tasks, L + "ru"], model="hf", limit=1, device="cpu", batch_size=4,
-             model_args={"pretrained": tiny_hf, "dtype": "float32"}, gen_kwargs="max_gen_toks=4",
-             metadata=OFF)  # fmt: skip
-    assert hf["results"][L + "ru"]["acc,none"] in (0.0, 1.0)
+    chat = run_one(M + "ru", limit=2, metadata=OFF, **served.under_test())
+    assert len(served.requests) == 2 and chat.scores["unparsed_rate"] == 0.0
+    assert chat.record["data"]["licence"] == "Apache-2.0" and set(chat.record["prompts"]) == {
+        "mcqa"
+    }
+    args = {"pretrained": tiny_hf, "dtype": "float32"}
+    options = {"limit": 1, "device": "cpu", "batch_size": 4, "gen_kwargs": "max_gen_toks=4"}
+    tasks = [M + "ru", R + "ru", L + "ru", "mmedbench_rationale_ft_demo_fr"]
+    hf = run(tasks, model="hf", model_args=args, metadata=OFF, **options)["results"]
+    assert hf[L + "ru"]["acc,none"] in (0.0, 1.0) and hf[tasks[-1]]["no_end_rate,none"] == 1.0
 
 
 @pytest.mark.realdata
@@ -272,31 +272,3 @@ def test_real_questions(run, realdata):
     # Five options, several of which may be right; two, one of which is.
     asked = (results["samples"][f"mmedbench_mcqa_ll_{code}"][0] for code in ("fr", "ru"))
     assert [len(sample["arguments"]) for sample in asked] == [31, 2]
-
-
-def test_a_peft_adapter_through_the_hf_backend(run, tiny_hf, tmp_path):
-    peft = pytest.importorskip("peft")
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    torch.manual_seed(1)
-    base = AutoModelForCausalLM.from_pretrained(tiny_hf)
-    config = peft.LoraConfig(r=4, target_modules=["down_proj", "o_proj"], init_lora_weights=False)
-    adapted_model = peft.get_peft_model(base, config)
-    for name, weight in adapted_model.named_parameters():
-        if "lora_" in name:
-            weight.data.mul_(100)
-    adapted_model.save_pretrained(tmp_path)
-    tasks = ["mmedbench_mcqa_ft_demo_fr", "mmedbench_rationale_ft_demo_fr"]
-    options = {"limit": 2, "device": "cpu", "gen_kwargs": "max_gen_toks=8", "metadata": OFF}
-    adapted, plain = (
-        run(tasks, model="hf", **options,
-            model_args={"pretrained": tiny_hf, "peft": own, "dtype": "float32"})
-        for own in (str(tmp_path), None)
-    )  # fmt: skip
-    replies, others = (
-        [sample["resps"] for task in tasks for sample in results["samples"][task]]
-        for results in (adapted, plain)
-    )
-    assert replies != others
-    assert adapted["results"][tasks[1]]["no_end_rate,none"] == 1.0

@@ -6,8 +6,8 @@ import csv
 import json
 
 import pytest
-from builders import evaluated, our_tasks
-from lm_eval.api.model import LM
+from builders import evaluated, of_task, our_tasks
+from fixed import Fixed
 
 import xling_tasks
 from xling_tasks.cli import main
@@ -18,25 +18,20 @@ from xling_tasks.errors import DataError, SettingError
 HUMAN = MMLU_CLINICAL["mmlu_clinical"]
 
 
-class Reader(LM):
-    """Knows every question in English; in Tsonga none whose number ends in 1 to 4."""
+def by_number(prompt):
+    """Right in every language, but in Tsonga not where the question's number ends in 1 to 4."""
+    number = int(prompt.rpartition("number ")[2].split("?")[0])
+    return "B" if "Xitsonga" in prompt and number % 10 in (1, 2, 3, 4) else "A"
 
-    tokenizer_name = "reader"
 
-    @staticmethod
-    def right(prompt):
-        number = int(prompt.rpartition("number ")[2].split("?")[0])
-        wrong = "Xitsonga" in prompt and number % 10 in (1, 2, 3, 4)
-        return "B" if wrong else "A"
+def reader(right=by_number):
+    """A model that answers `right(prompt)`, in words and by likelihood."""
 
-    def generate_until(self, requests, disable_tqdm=False):
-        return [self.right(request.args[0]) for request in requests]
+    def reply(prompt, how):
+        asked_for_text = isinstance(how, dict)
+        return right(prompt) if asked_for_text else (0.0 if right(prompt) in how else -5.0, True)
 
-    def loglikelihood(self, requests, disable_tqdm=False):
-        chosen = ((self.right(request.args[0]), request.args[1]) for request in requests)
-        return [(0.0 if own in text else -5.0, True) for own, text in chosen]
-
-    loglikelihood_rolling = loglikelihood
+    return Fixed(reply)
 
 
 def publish(folder, codes=("en", "ts", "zu"), kind="human", flawed=(5, 25), change=None,
@@ -61,28 +56,29 @@ def publish(folder, codes=("en", "ts", "zu"), kind="human", flawed=(5, 25), chan
     return folder
 
 
+def reported(folder):
+    """Where the report of the runs in `out` is."""
+    to = folder / "to"
+    assert main(["report", str(folder / "out"), "--to", str(to), "--no-pictures"]) == 0
+    return to
+
+
 @pytest.mark.parametrize(("ll", "kind"), [("", ""), ("_ll", "_mt")])
 def test_a_known_gap_and_the_questions_that_translation_damaged(ll, kind, run, tmp_path):
     folder = publish(tmp_path / "data", kind="mt" if kind else "human")
     names = [f"mmlu_clinical_mcqa{ll}{kind}_{code}" for code in ("en", "ts", "zu")]
-    results = evaluated(
-        run, tmp_path / "out", names, model=Reader(), metadata={"data_dir": str(folder)}
-    )
-    own = {
-        code: results["results"][name] for code, name in zip(("en", "ts", "zu"), names, strict=True)
-    }
+    options = {"model": reader(), "metadata": {"data_dir": str(folder)}}
+    results = evaluated(run, tmp_path / "out", names, **options)
+    own = {name[-2:]: of_task(results, name) for name in names}
     numbers = [n for count in SUBJECTS.values() for n in range(count)]
     lost = sum(n % 10 in (1, 2, 3, 4) for n in numbers)
-    assert own["en"]["acc,none"] == own["zu"]["acc,none"] == 1
+    assert own["en"].scores["acc"] == own["zu"].scores["acc"] == 1
     # Neither flagged question (5, 25) is one that Tsonga loses: 602 are left, of which it loses all.
-    assert own["ts"]["acc,none"] == pytest.approx(1 - lost / 602)
-    assert own["ts"]["acc_with_flagged,none"] == pytest.approx(1 - lost / 604)
-    data = results["configs"][names[1]]["metadata"]["xling"]["data"]
-    assert data["flagged"] == dict.fromkeys(
-        ("virology-5", "virology-25"), "wrong option equals a right one in Tsonga"
-    )
-    to = tmp_path / "to"
-    assert main(["report", str(tmp_path / "out"), "--to", str(to), "--no-pictures"]) == 0
+    assert own["ts"].scores["acc"] == pytest.approx(1 - lost / 602)
+    assert own["ts"].scores["acc_with_flagged"] == pytest.approx(1 - lost / 604)
+    why = "wrong option equals a right one in Tsonga"
+    assert own["ts"].record["data"]["flagged"] == {"virology-5": why, "virology-25": why}
+    to = reported(tmp_path)
     content = json.loads((to / "report.json").read_text())
     verdicts = {item["language"]: item["verdict"] for item in content["conclusions"]}
     assert verdicts == {"ts": "worse", "zu": "about_the_same"}
@@ -90,10 +86,9 @@ def test_a_known_gap_and_the_questions_that_translation_damaged(ll, kind, run, t
     assert "Flagged: 2 of 604 questions." in text and "with flagged questions" in text
     # What was left out by design was not unread: nothing of a verdict hangs on it.
     told = xling_tasks.read(tmp_path / "out", n_resamples=1000).conclusions()
-    assert {row["language"]: (row["n"], row["unread"], row["unread_english"]) for row in told} == {
-        "ts": (len(numbers) - 2, 0, 0),
-        "zu": (len(numbers) - 2, 0, 0),
-    }
+    assert {row["language"]: (row["n"], row["unread"], row["unread_english"]) for row in told} == (
+        dict.fromkeys(("ts", "zu"), (len(numbers) - 2, 0, 0))
+    )
 
 
 def translate(rows):
@@ -109,12 +104,9 @@ def in_english(rows):
         row[0] = f"Which of these is number {n}? Give 25 mg."
 
 
-class Damaged(Reader):
-    """Reads Tsonga well, but what is damaged there: not where it lost its number."""
-
-    @staticmethod
-    def right(prompt):
-        return "B" if "twenty mg" in prompt else "A"
+def by_damage(prompt):
+    """Right in Tsonga, but for the questions that lost their number."""
+    return "B" if "twenty mg" in prompt else "A"
 
 
 def test_the_gap_without_what_translation_damaged_and_all_kinds_in_one_table(run, tmp_path):
@@ -125,9 +117,10 @@ def test_the_gap_without_what_translation_damaged_and_all_kinds_in_one_table(run
     names = [
         f"mmlu_clinical_mcqa{kind}_{code}" for kind in ("", "_mt", "_bt") for code in ("en", "ts")
     ]
-    evaluated(run, tmp_path / "out", names, model=Damaged(), metadata={"data_dir": str(folder)})
-    to = tmp_path / "to"
-    assert main(["report", str(tmp_path / "out"), "--to", str(to), "--no-pictures"]) == 0
+    evaluated(
+        run, tmp_path / "out", names, model=reader(by_damage), metadata={"data_dir": str(folder)}
+    )
+    to = reported(tmp_path)
     [path] = (to / "tables").glob("translation_*.csv")
     human, back, machine = csv.DictReader(path.open(encoding="utf-8"))
     assert [x["texts"][:7] for x in (human, back, machine)] == ["by peop", "the hum", "by mach"]
@@ -150,22 +143,10 @@ def test_groups_by_kind_have_every_language():
             assert len(index[group].cfg["task"]) == 12 and f"{group}_nso" in index
 
 
-def wrong_letter(rows):
-    rows[7][5] = "B"
-
-
-def no_letter(rows):
-    rows[7][5] = "E"
-
-
-def lost_row(rows):
-    rows.pop()
-
-
 @pytest.mark.parametrize(("change", "said"), [
-    (wrong_letter, "ts, virology-7: the right letter is B, and A in English"),
-    (no_letter, "virology_test_ts.csv, question 8: a question, four options and a letter"),
-    (lost_row, "165 questions, but 166 were published"),
+    (lambda rows: rows[7].__setitem__(5, "B"), "ts, virology-7: the right letter is B, and A in English"),
+    (lambda rows: rows[7].__setitem__(5, "E"), "virology_test_ts.csv, question 8: a question, four options and a letter"),
+    (list.pop, "165 questions, but 166 were published"),
 ])  # fmt: skip
 def test_rows_that_are_not_the_same_questions_are_refused(change, said, tmp_path):
     folder = publish(tmp_path, change=change)
@@ -182,9 +163,9 @@ def test_what_is_not_there_is_said(run, tmp_path):
         load(MMLU_CLINICAL["mmlu_clinical_bt"], None, None)
     folder = str(publish(tmp_path / "b"))
     with pytest.raises(DataError, match="no files in 'Amharic'"):
-        run("mmlu_clinical_mcqa_am", model=Reader(), metadata={"data_dir": folder})
+        run("mmlu_clinical_mcqa_am", model=reader(), metadata={"data_dir": folder})
     with pytest.raises(SettingError, match="no examples"):
-        run("mmlu_clinical_mcqa_zu", model=Reader(), num_fewshot=2, metadata={"data_dir": folder})
+        run("mmlu_clinical_mcqa_zu", model=reader(), num_fewshot=2, metadata={"data_dir": folder})
 
 
 def test_the_form_of_the_hub_with_a_header_and_lists(tmp_path):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from lm_eval.api.model import LM
+from builders import of_task
+from fixed import Fixed
 
 from xling_tasks.data.prompts import Prompts
-from xling_tasks.errors import PromptError, SettingError
-from xling_tasks.settings import Settings
+from xling_tasks.errors import PromptError
 
 TASKS = {
     name: f"xlinghealth_{name}_demo_hi" for name in ("correctness", "verifiability", "consistency")
@@ -15,28 +15,14 @@ TASKS = {
 QUICK = {"temperatures": [1.0], "k": 2, "topic_seeds": 0, "encoder": False, "source_encoder": False}
 
 
-class Asked(LM):
-    """Answers the same to everything; remembers the prompts."""
-
-    def __init__(self):
-        super().__init__()
-        self.prompts: dict[str, str] = {}
-
-    def generate_until(self, requests, disable_tqdm=False):
-        self.prompts |= {request.task_name: request.args[0] for request in requests}
-        return ["Yes"] * len(requests)
-
-    loglikelihood = loglikelihood_rolling = None
-
-
 def prompts(run, **metadata):
-    model = Asked()
-    results = run(list(TASKS.values()), model=model, limit=1, metadata={**QUICK, **metadata})
-    recorded = {
-        name: results["configs"][task]["metadata"]["xling"]["prompts"]
-        for name, task in TASKS.items()
-    }
-    return {name: model.prompts[task] for name, task in TASKS.items()}, recorded
+    """Criterion -> the first prompt that was asked, and what the results say of its prompts."""
+    model = Fixed(lambda *_: "Yes")
+    found = run(list(TASKS.values()), model=model, limit=1, metadata={**QUICK, **metadata})
+    own = {name: of_task(found, task) for name, task in TASKS.items()}
+    texts = {name: of.samples[0]["arguments"][0][0] for name, of in own.items()}
+    assert set(texts.values()) <= {context for context, _ in model.seen}
+    return texts, {name: of.record["prompts"] for name, of in own.items()}
 
 
 def test_published_is_the_default_and_differs_by_criterion(run):
@@ -85,9 +71,3 @@ def test_an_english_text_that_would_not_be_used_is_refused(run, tmp_path):
     assert prompts(run, prompts=str(file), prompt_language="en")[0]["verifiability"][:5] == "MINE "
     native = prompts(run, prompts=str(file), prompt_language="native")[0]["verifiability"]
     assert not native.startswith("MINE ")
-
-
-def test_the_setting(run):
-    assert Settings.parse({}, {}).prompt_language == "published"
-    with pytest.raises(SettingError, match="must be 'published', 'en' or 'native'"):
-        Settings.parse({"prompt_language": "hi"}, {})

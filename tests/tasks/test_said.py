@@ -11,7 +11,7 @@ import builders
 import pytest
 
 from xling_tasks.data.records import RECORDS
-from xling_tasks.tasks.said import _Next
+from xling_tasks.tasks.said import what_is_next
 
 V = "xlinghealth_verifiability_demo_"
 
@@ -44,13 +44,13 @@ def test_a_command_ends_with_what_to_do_next(tmp_path):
 def test_what_is_next(tmp_path, monkeypatch, samples, predict_only, said):
     monkeypatch.chdir(tmp_path)
     now = time.time()
-    end = _Next("out", samples, predict_only, now)
-    assert end.words() is None  # nothing was written
+    run = ("out", samples, predict_only, now)
+    assert what_is_next(*run) is None  # nothing was written
     file = tmp_path / "out" / "model" / "results_2026.json"
     file.parent.mkdir(parents=True)
     file.touch()
     os.utime(file, (now + 5, now + 5))
-    assert end.words() == said
+    assert what_is_next(*run) == said
     os.utime(file, (now - 60, now - 60))
-    assert end.words() is None  # an earlier run's
-    assert "--output_path out --log_samples" in (_Next(None, False, False, now).words() or "")
+    assert what_is_next(*run) is None  # an earlier run's
+    assert "--output_path out --log_samples" in what_is_next(None, False, False, now)

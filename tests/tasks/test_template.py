@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
+from lm_eval.api.task import TaskConfig
+from lm_eval.tasks import TaskManager
 
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
@@ -32,8 +36,6 @@ OTHER = {
 
 
 def load(tmp_path, base, **keys):
-    from lm_eval.tasks import TaskManager
-
     lines = "".join(f"{key}: {value}\n" for key, value in keys.items())
     folder = FOLDERS[base.split("_")[0]]
     text = f"include: {task_folder()}/{folder}/{base}.yaml\ntask: mine\n{lines}"
@@ -43,10 +45,6 @@ def load(tmp_path, base, **keys):
 
 
 def test_every_key_of_the_harness_is_tried():
-    from dataclasses import fields
-
-    from lm_eval.api.task import TaskConfig
-
     known = {field.name for field in fields(TaskConfig)}
     assert known - ALWAYS_READ == OTHER.keys()
 
@@ -70,23 +68,21 @@ def test_what_is_ours_already_may_be_said_again(tmp_path, base):
     assert isinstance(task, XlingTask)
 
 
-def test_unknown_keys_and_data_keywords_are_named(tmp_path):
-    with pytest.raises(SettingError, match="doc_to_txt: unknown key. Did you mean 'doc_to_text'"):
-        load(tmp_path, C, doc_to_txt="x")
-    with pytest.raises(SettingError, match="dataset_kwargs: split is not read"):
-        load(tmp_path, C, dataset_kwargs="{record: demo, language: en, split: dev}")
+MORE = {"doc_to_txt": "x", "dataset_kwargs": "{record: demo, language: en, split: dev}"}
 
 
-def test_what_to_do_instead_is_said(tmp_path):
-    for key, advice in (("doc_to_text", "prompts=FILE"), ("repeats", "k="), ("num_fewshot", "mmedb"),
-                        ("dataset_path", "data_dir"), ("metric_list", "its class")):  # fmt: skip
-        with pytest.raises(SettingError, match=advice):
-            load(tmp_path, C, **{key: OTHER[key]})
+@pytest.mark.parametrize(("key", "said"), [
+    ("doc_to_txt", "doc_to_txt: unknown key. Did you mean 'doc_to_text'"),
+    ("dataset_kwargs", "dataset_kwargs: split is not read"), ("doc_to_text", "prompts=FILE"),
+    ("repeats", "k="), ("num_fewshot", "mmedb"), ("dataset_path", "data_dir"),
+    ("metric_list", "its class"),
+])  # fmt: skip
+def test_what_is_wrong_and_what_to_do_instead_is_said(tmp_path, key, said):
+    with pytest.raises(SettingError, match=said):
+        load(tmp_path, C, **{key: (OTHER | MORE)[key]})
 
 
 def test_a_group_of_the_users_may_not_hide_it_either(tmp_path):
-    from lm_eval.tasks import TaskManager
-
     text = f"group: mine\ntask:\n  - task: {C}\n    doc_to_text: Hello\n"
     (tmp_path / "group.yaml").write_text(text, encoding="utf-8")
     paths = [str(tmp_path), str(task_folder())]

@@ -7,10 +7,14 @@ import math
 import pickle
 
 import pytest
+from lm_eval.api.instance import Instance
+from xling_metrics.aggregate import RATIO
 from xling_metrics.classification import verdict_scores
 
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.outcomes import OUTCOMES
+from xling_tasks.scorers.answered import unanswered_again
+from xling_tasks.tasks.metric import Aggregation, Metric
 from xling_tasks.unanswered import FAILED, REFUSED, Unanswered, empty, failed, refused
 
 QUICK = {"k": 4, "topic_seeds": 1, "encoder": False, "source_encoder": False, "temperatures": [1.0]}
@@ -43,111 +47,93 @@ def test_it_is_no_empty_text():
     assert json.dumps(GONE) == '""'
 
 
-def rate(results, task, name):
-    return results["results"][task][f"{name},none"]
+@pytest.fixture
+def flaky(run_one):
+    """`flaky(task, instead, **settings)`: a run in which some replies are other ones, by number."""
+
+    def flaky_(task, instead, limit=None, samples=None, **settings):
+        options = {"limit": limit, "samples": samples, "metadata": QUICK | settings}
+        return run_one(task, model=Flaky(instead), **options)
+
+    return flaky_
 
 
 @pytest.mark.parametrize("task", [
     "xlinghealth_correctness_demo_hi", "mmedbench_mcqa_demo_en", "mmedbench_rationale_demo_en",
 ])  # fmt: skip
-def test_one_answer_a_question(run, task):
+def test_one_answer_a_question(flaky, task):
     """Scores are those of the run without the failed question; a refusal counts as no answer."""
-    options = {"metadata": QUICK, "limit": 4}
-    results = run(task, model=Flaky({0: GONE, 1: HELD, 2: ""}), **options)
-    assert rate(results, task, "failed_rate") == 1 / 4
-    assert rate(results, task, "refused_rate") == 1 / 4
-    assert rate(results, task, "empty_rate") == 1 / 3
-    assert rate(results, task, "n_answered") == 2
-    others = run(task, model=Flaky({0: HELD, 1: ""}), metadata=QUICK, samples={task: [1, 2, 3]})
-    for key, value in results["results"][task].items():
-        if key.endswith(",none") and not key.startswith(("failed", "refused", "n_answered")):
-            assert value == others["results"][task][key], key
+    scores = flaky(task, {0: GONE, 1: HELD, 2: ""}, limit=4).scores
+    counts = {"failed_rate": 1 / 4, "refused_rate": 1 / 4, "empty_rate": 1 / 3, "n_answered": 2}
+    assert {name: scores[name] for name in counts} == counts
+    others = flaky(task, {0: HELD, 1: ""}, samples={task: [1, 2, 3]}).scores
+    for name in scores:
+        if not name.startswith(("failed", "refused", "n_answered")) and "_stderr" not in name:
+            assert scores[name] == others[name], name
 
 
-def test_verdicts(run):
+def test_verdicts(flaky):
     task = "xlinghealth_verifiability_demo_en"
-    clean = run(task, model=BaselineLM(), metadata=QUICK, limit=3)
-    rows = [row for sample in clean["samples"][task] for row in sample["acc_t1.0"]]
-    results = run(task, model=Flaky({0: GONE, 3: "", 4: HELD}), metadata=QUICK, limit=3)
+    rows = [row for sample in flaky(task, {}, 3).samples for row in sample["acc_t1.0"]]
+    scores = flaky(task, {0: GONE, 3: "", 4: HELD}, 3).scores
     left = [row for i, row in enumerate(rows) if i != 0]
     left[2][1] = left[3][1] = None
     expected = verdict_scores([r[0] for r in left], [r[1] for r in left])
     n = len(rows)
-    assert rate(results, task, "acc_t1.0") == pytest.approx(expected.acc)
-    assert rate(results, task, "unknown_rate_t1.0") == 2 / (n - 1)
-    assert rate(results, task, "empty_rate_t1.0") == 1 / (n - 1)
-    assert rate(results, task, "failed_rate") == 1 / n
-    assert rate(results, task, "refused_rate") == 1 / n
+    assert scores["acc_t1.0"] == pytest.approx(expected.acc)
+    assert scores["failed_rate"] == scores["refused_rate"] == 1 / n
+    assert scores["unknown_rate_t1.0"] == 2 / (n - 1)
+    assert scores["empty_rate_t1.0"] == 1 / (n - 1)
 
 
-def test_consistency_compares_the_answers_that_came(run):
+def test_consistency_compares_the_answers_that_came(flaky):
     task = "xlinghealth_consistency_demo_en"
-    clean = run(task, model=BaselineLM(), metadata=QUICK, limit=2)
-    results = run(task, model=Flaky({1: GONE}), metadata=QUICK, limit=2)
-    three = run(task, model=Flaky({}), metadata=QUICK | {"k": 3}, limit=2)
-    assert rate(results, task, "failed_rate") == 1 / 8
-    assert rate(results, task, "empty_rate_t1.0") == 0
-    first, second = results["samples"][task]
-    assert second["sim_1gram_t1.0"] == clean["samples"][task][1]["sim_1gram_t1.0"]
-    assert first["empty_rate_t1.0"] == [0, 3]
-    assert 0 < first["sim_1gram_t1.0"] < 1
-    assert three  # three answers are as good as four with one lost
-    gone = run(task, model=Flaky(dict.fromkeys(range(4), GONE)), metadata=QUICK, limit=2)
-    assert gone["samples"][task][0]["sim_1gram_t1.0"] is None
-    assert rate(gone, task, "distinct_answers_t1.0") == rate(clean, task, "distinct_answers_t1.0")
-    for value in gone["results"][task].values():
+    clean, own = (flaky(task, instead, 2) for instead in ({}, {1: GONE}))
+    assert own.scores["failed_rate"] == 1 / 8 and own.scores["empty_rate_t1.0"] == 0
+    first, second = own.samples
+    assert second["sim_1gram_t1.0"] == clean.samples[1]["sim_1gram_t1.0"]
+    assert first["empty_rate_t1.0"] == [0, 3] and 0 < first["sim_1gram_t1.0"] < 1
+    gone = flaky(task, dict.fromkeys(range(4), GONE), 2)
+    assert gone.samples[0]["sim_1gram_t1.0"] is None
+    assert gone.scores["distinct_answers_t1.0"] == clean.scores["distinct_answers_t1.0"]
+    for value in gone.scores.values():
         assert not isinstance(value, float) or math.isfinite(value)
 
 
-def test_every_question_has_one_outcome(run):
+def test_every_question_has_one_outcome(flaky):
     """Recorded with its sample, and counted by language in the results."""
     english = "You should drink a glass of water and rest, and see a doctor if the fever stays."
     declined = "I'm sorry, but I can't help with that. Please ask a doctor about this question."
     task = "xlinghealth_correctness_demo_en"
-    instead = {0: GONE, 1: HELD, 2: "", 3: "120/80", 4: declined}
-    results = run(task, model=Flaky(instead), metadata=QUICK, limit=6)
-    found = [sample["n_answered"]["outcome"]["en"] for sample in results["samples"][task]]
+    own = flaky(task, {0: GONE, 1: HELD, 2: "", 3: "120/80", 4: declined}, 6)
+    found = [sample["n_answered"]["outcome"]["en"] for sample in own.samples]
     assert found == ["call_failed", "held_back", "empty", "too_short", "declined", "measured"]
-    recorded = results["configs"][task]["metadata"]["xling"]["outcomes"]
-    assert recorded == {"en": {name: 1 for name in OUTCOMES if name in found}}
-    hindi = task.replace("_en", "_hi")
-    results = run(hindi, model=Flaky({0: english}), metadata=QUICK, limit=2)
-    assert results["configs"][hindi]["metadata"]["xling"]["outcomes"] == {
-        "hi": {"measured": 1, "another_language": 1}
-    }
+    assert own.record["outcomes"] == {"en": {name: 1 for name in OUTCOMES if name in found}}
+    outcomes = flaky(task.replace("_en", "_hi"), {0: english}, 2).record["outcomes"]
+    assert outcomes == {"hi": {"measured": 1, "another_language": 1}}
 
 
-def test_several_languages(run):
-    task = "xling_empathy"
+def test_several_languages(flaky):
     settings = {"languages": ["es", "hi"], "english_again": False}
-    results = run(task, model=Flaky({1: GONE, 2: HELD, 4: ""}), metadata=settings, limit=2)
-    shown = {
-        k: rate(results, task, k) for k in ("failed_rate_es", "refused_rate_hi", "empty_rate_es")
-    }
-    assert shown == {"failed_rate_es": 0.5, "refused_rate_hi": 0.5, "empty_rate_es": 1.0}
-    assert rate(results, task, "failed_rate") == 1 / 6
-    outcomes = results["configs"][task]["metadata"]["xling"]["outcomes"]
+    scores, _, record, _ = flaky("xling_empathy", {1: GONE, 2: HELD, 4: ""}, 2, **settings)
+    assert scores["failed_rate_es"] == scores["refused_rate_hi"] == 0.5
+    assert scores["empty_rate_es"] == 1.0 and scores["failed_rate"] == 1 / 6
+    outcomes = record["outcomes"]
     assert sum(outcomes["es"].values()) == sum(outcomes["hi"].values()) == 2
     assert outcomes["es"] == {"empty": 1, "call_failed": 1} and outcomes["hi"]["held_back"] == 1
 
 
-def test_the_judge_is_not_asked_about_a_failed_call(run, serve):
+def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
     served = serve(lambda prompt: "ready")
-    task = "xlinghealth_correctness_demo_en"
-    settings = {"judge": served.spec()}
-    results = run(task, model=Flaky({0: GONE}), metadata=settings, limit=3)
+    scores, (sample, *_), _, _ = flaky(
+        "xlinghealth_correctness_demo_en", {0: GONE}, 3, judge=served.spec()
+    )
     assert len(served.prompts) == 2 * 2  # each is not in form, and asked about once more
-    assert rate(results, task, "judge_failed_rate") == 0
-    assert rate(results, task, "no_response") == 1
-    sample = results["samples"][task][0]
+    assert scores["judge_failed_rate"] == 0 and scores["no_response"] == 1
     assert sample["no_response"] is None and sample["n_answered"]["missing"][0][2] == "failed"
 
 
 def test_filters_do_not_make_it_empty():
-    from lm_eval.api.instance import Instance
-
-    from xling_tasks.scorers.answered import unanswered_again
-
     one = Instance("generate_until", {}, ("", {}), 0, ("t", 0, 1), [GONE], {"f": ""})
     two = Instance("generate_until", {}, ("", {}), 0, ("t", 0, 2), ["A", HELD], {"f": ["a", ""]})
     unanswered_again(one)
@@ -157,10 +143,6 @@ def test_filters_do_not_make_it_empty():
 
 
 def test_documents_without_an_answer_are_out_of_score_and_error():
-    from xling_metrics.aggregate import RATIO
-
-    from xling_tasks.tasks.metric import Aggregation, Metric
-
     rows = [[1, 2], None, [2, 2], [1, 2]]
     rate = Aggregation(Metric("rate", RATIO, "rate"), gaps=True)
     whole = Aggregation(Metric("rate", RATIO, "rate"))

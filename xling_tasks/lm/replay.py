@@ -20,7 +20,7 @@ from tqdm import tqdm
 from xling_tasks.errors import DataError, SettingError, did_you_mean, refuse_unknown, user_path
 from xling_tasks.lm.replay_match import Asked, match
 from xling_tasks.logs.answers import doc_digest
-from xling_tasks.logs.replay_log import JoinedLog, LoggedRequest, TaskLog, find_logs
+from xling_tasks.logs.replay_log import AnyLog, JoinedLog, LoggedRequest, TaskLog, find_logs
 from xling_tasks.logs.replay_prompts import ChatPrompt
 
 _LISTED = 8
@@ -120,7 +120,7 @@ class ReplayLM(LM):  # type: ignore[misc]
             "stamp": log.run,
             "path_name": self.folder.resolve().name,
         }
-        parts = [part.run for part in log.parts] if isinstance(log, JoinedLog) else []
+        parts = [part.run for part in log.parts]
         return {**origin, **({"parts": parts} if parts else {})}
 
     def recorded(self, task: str) -> Mapping[str, Any]:
@@ -151,7 +151,7 @@ class ReplayLM(LM):  # type: ignore[misc]
             taken[place] += 1
         return replies
 
-    def _log(self, task: str) -> TaskLog | JoinedLog:
+    def _log(self, task: str) -> AnyLog:
         log = self._logs.get(task)
         if log is None:
             raise DataError(
@@ -188,7 +188,7 @@ def folders_of(path: str | Sequence[str]) -> list[Path]:
     return [user_path(item) for item in path.split("+") if item]
 
 
-def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, TaskLog | JoinedLog]:
+def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, AnyLog]:
     """One log per task: of the folders' logs, joined where there are several."""
     logs: dict[str, list[TaskLog]] = {}
     for part in parts:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.errors import DataError
-from xling_tasks.logs.replay_log import Entry, JoinedLog, LoggedRequest, TaskLog
+from xling_tasks.logs.replay_log import AnyLog, Entry, LoggedRequest
 from xling_tasks.logs.replay_prompts import ChatPrompt
 from xling_tasks.logs.results import as_json
 
@@ -19,7 +19,7 @@ class Asked(NamedTuple):
     `argument` has its generation arguments, or the continuation to score.
     """
 
-    log: TaskLog | JoinedLog
+    log: AnyLog
     doc: Mapping[str, Any]
     doc_id: int
     kind: str

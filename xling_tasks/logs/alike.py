@@ -40,15 +40,7 @@ class Difference(NamedTuple):
 def differences(
     pairs: Iterable[tuple[TaskResults, TaskResults]], *, across_languages: bool = False
 ) -> list[Difference]:
-    """In what the second of each two tasks was run differently from the first.
-
-    Args:
-        pairs: Tasks of one criterion.
-        across_languages: Whether the two are of different languages.
-
-    Returns:
-        Each difference once, with all tasks that have it.
-    """
+    """In what the second of each pair was run differently, each with all tasks that have it."""
     tasks_by_difference: dict[tuple[str, str, str], dict[str, None]] = {}
     for first, other in pairs:
         both = [ways(task, across_languages=across_languages) for task in (first, other)]

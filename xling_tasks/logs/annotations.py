@@ -74,12 +74,10 @@ class AnyExport:
 
 @dataclass(frozen=True)
 class Export(AnyExport):
-    """A file that checks a judge; `strata` of its settings are those here.
+    """A file that checks a judge; what it has more is empty in exports of older pages.
 
-    Attributes:
-        items: As of all files.
-        strata: (Task, judge's label) -> sizes; empty in exports of older pages.
-        answers: Item -> `answer_digest` of what people read; empty in exports of older pages.
+    `strata` are sizes by task and judge's label, also among its settings; `answers` the digests of
+    what people read by item, as `answer_digest` makes them.
     """
 
     items: Mapping[str, Checked]
@@ -92,12 +90,7 @@ E = TypeVar("E", bound=AnyExport)
 
 @dataclass(frozen=True)
 class Page(Generic[E]):
-    """The files of one page.
-
-    Attributes:
-        people: What each said, in the order given.
-        settled: What was decided of items that they see differently; None where nothing was.
-    """
+    """The files of one page: of people, and of what was decided where they differ, if it was."""
 
     people: list[E]
     settled: E | None
@@ -109,18 +102,18 @@ class Page(Generic[E]):
 
 
 def read_pages(paths: Sequence[Path]) -> dict[str, Page[Export]]:
-    """The files by page.
+    """The files that check a judge, by page; see `by_page`."""
+    return by_page(paths, read_export)
+
+
+def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, Page[E]]:
+    """Files of either form by page.
 
     Raises:
         DataError: If a file is no export, two are by one annotator of one page, or those of one
             page differ in more than what annotators say; or if disagreements were settled of
             people whose files are not given.
     """
-    return by_page(paths, read_export)
-
-
-def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, Page[E]]:
-    """Files of either form by page; see `read_pages`."""
     pages: dict[str, list[E]] = {}
     for path in paths:
         export = read(path)
@@ -151,11 +144,7 @@ def _page(exports: Sequence[E]) -> Page[E]:
 
 
 def read_resolves(path: Path, content: Mapping[str, Any]) -> tuple[str, ...]:
-    """Whose disagreements a file settles.
-
-    Raises:
-        DataError: If these are no names of two people or more.
-    """
+    """Whose disagreements a file settles, two people's or more; nobody's if it is one of theirs."""
     names = content.get("resolves", [])
     if not isinstance(names, list) or len(names) == 1 or not all(isinstance(n, str) for n in names):
         raise DataError(f"{path}: field 'resolves': the names of people are expected; {_AGAIN}")
@@ -163,7 +152,7 @@ def read_resolves(path: Path, content: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check_together(export: AnyExport, other: AnyExport) -> None:
-    """Raise DataError if two files of a page are by one annotator, or unlike otherwise."""
+    """Refuse two files of a page that are by one annotator, or unlike otherwise."""
     alike = bool(export.resolves) == bool(other.resolves)
     if alike and export.annotator.casefold() == other.annotator.casefold():
         raise DataError(
@@ -184,11 +173,7 @@ def _check_together(export: AnyExport, other: AnyExport) -> None:
 
 
 def read_content(path: Path) -> dict[str, Any]:
-    """A file's content, if it is an export that this version reads, of either form.
-
-    Raises:
-        DataError: If it is none.
-    """
+    """A file's content, which must be an export that this version reads, of either form."""
     content = read_json(path, _AGAIN)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: no export of a page of `xling annotate` (format {FORMAT!r})")
@@ -201,21 +186,13 @@ def read_content(path: Path) -> dict[str, Any]:
 
 
 def read_head(path: Path, content: Mapping[str, Any]) -> tuple[str, str]:
-    """The annotator's name and the page's digest.
-
-    Raises:
-        DataError: If one is missing.
-    """
+    """The annotator's name and the page's digest."""
     annotator = " ".join(read_text(path, content, "annotator").split())
     return annotator, read_text(path, content, "page_digest")
 
 
 def read_rows(path: Path, content: Mapping[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The items by id, each with its place for messages.
-
-    Raises:
-        DataError: If there are none, or one is no object, has no id, or appears twice.
-    """
+    """The items by id, each with its place for messages."""
     rows = content.get("items")
     if not isinstance(rows, list) or not rows:
         raise DataError(f"{path}: field 'items': a list of items is expected; {_AGAIN}")
@@ -232,11 +209,7 @@ def read_rows(path: Path, content: Mapping[str, Any]) -> dict[str, tuple[str, di
 
 
 def read_export(path: Path) -> Export:
-    """One file that checks a judge, checked.
-
-    Raises:
-        DataError: Naming file, item and field.
-    """
+    """One file that checks a judge; what is wrong is an error that names file, item and field."""
     content = read_content(path)
     annotator, page = read_head(path, content)
     rows = read_rows(path, content)
@@ -322,11 +295,7 @@ def _read_item(place: str, row: Mapping[str, Any]) -> Checked:
 
 
 def read_text(place: object, row: Mapping[str, Any], name: str) -> str:
-    """A field that must hold a text.
-
-    Raises:
-        DataError: If it does not; names place and field.
-    """
+    """A field that must hold a text; if it does not, an error names place and field."""
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
         hint = "write a name in the page and " if name == "annotator" else ""

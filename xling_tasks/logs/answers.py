@@ -67,17 +67,25 @@ def answer_lines(
 ) -> Iterator[dict[str, Any]]:
     """The header and the documents of a task's answers.
 
-    Args:
-        task: The task.
-        run: The run's name, the same in all processes.
-        instances: The harness's requests with their responses.
-        digests: What `noting` noted; None where no chat template was applied.
+    DIGESTS are what `noting` noted, None where no chat template was applied; all processes of a run
+    give it the same name.
     """
     arguments: dict[str, int] = {}
     for item in instances:
         if item.request_type == "generate_until":
             arguments.setdefault(as_json(item.args[1]), len(arguments))
-    yield _header(task, run, [json.loads(text) for text in arguments], digests is not None)
+    now = current()
+    yield {
+        "xling_answers": FORMAT,
+        "task": task,
+        "run": run,
+        "rank": getattr(now.lm, "rank", 0),
+        "world_size": getattr(now.lm, "world_size", 1),
+        "model": now.model if isinstance(now.model, str) else class_name(now.model),
+        "model_args": redact(dict(now.model_args)),
+        "chat_template": digests is not None,
+        "arguments": [json.loads(text) for text in arguments],
+    }
     for doc_id, group in groupby(instances, key=lambda item: item.doc_id):
         items = list(group)
         yield {
@@ -88,28 +96,12 @@ def answer_lines(
         }
 
 
-def _header(
-    task: str, run: str, arguments: list[dict[str, Any]], chat_template: bool
-) -> dict[str, Any]:
-    now, lm, model = current(), current().lm, current().model
-    return {
-        "xling_answers": FORMAT,
-        "task": task,
-        "run": run,
-        "rank": getattr(lm, "rank", 0),
-        "world_size": getattr(lm, "world_size", 1),
-        "model": model if isinstance(model, str) else class_name(model),
-        "model_args": redact(dict(now.model_args)),
-        "chat_template": chat_template,
-        "arguments": arguments,
-    }
-
-
 def _request(item: Any, arguments: Mapping[str, int], digests: Mapping[str, str]) -> dict[str, Any]:
     """What one request asked, and the answers."""
     prompt, replies = item.args[0], item.resps[: item.repeats]
     known = digests.get(key_of(prompt))
-    logged: dict[str, Any] = {"prompt": known or prompt_digest(_as_text(prompt))}
+    text = prompt if isinstance(prompt, str) else as_json(prompt)
+    logged: dict[str, Any] = {"prompt": known or prompt_digest(text)}
     if item.request_type == "generate_until":
         logged["arguments"] = arguments[as_json(item.args[1])]
         logged["answers"] = [clean_reply(reply) for reply in replies]
@@ -120,10 +112,6 @@ def _request(item: Any, arguments: Mapping[str, int], digests: Mapping[str, str]
         logged["continuation"] = item.args[1]
         logged["answers"] = [[float(score), bool(greedy)] for score, greedy in replies]
     return logged
-
-
-def _as_text(prompt: Any) -> str:
-    return prompt if isinstance(prompt, str) else as_json(prompt)
 
 
 def read_requests(

@@ -103,12 +103,7 @@ def _counts(data: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]
 
 
 def part_of(row: Mapping[str, Any], language: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """A sample's share of one language; empty where the question is not in it.
-
-    Args:
-        row: A line of samples.
-        language: The language's code.
-        names: The part's metrics.
+    """A sample's share of one language, with the part's metrics; empty where it has no question.
 
     Raises:
         LookupError, TypeError, ValueError: If the line is not as our tasks log it.

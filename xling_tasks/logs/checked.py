@@ -31,9 +31,7 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
     """The content of a results file of the harness, with all that is read of it in its form.
 
     Arguments and settings come without secrets, which older versions and other tasks leave in it.
-
-    Raises:
-        DataError: Naming file, section, task and metric.
+    An error names file, section, task and metric.
     """
     whole = _mapping(path, content, "the file")
     results, configs, counts = (
@@ -81,11 +79,7 @@ def _arguments_in(text: str) -> dict[str, Any]:
 
 
 def check_name(path: Path, task: Any) -> None:
-    """A task's name is part of its samples' file name: it must not lead to another folder.
-
-    Raises:
-        DataError: If it could, or is too long for a file.
-    """
+    """Refuse a task's name that leads to another folder, or is too long, in its samples' name."""
     if not isinstance(task, str) or len(task) > _LONGEST or re.search(r"[/\\\0]", task):
         raise _wrong(path, f"configs.{task!r:.60}", "no name of a task that the harness could run")
 

@@ -123,15 +123,7 @@ def _content() -> Any:
 
 
 def given_families(words: Sequence[str]) -> list[Family]:
-    """The families of `--family`, before those that are known.
-
-    Args:
-        words: Each a pattern with {language}, and settings behind commas: `join=FIELD+FIELD`,
-            `metric=`, `filter=`, `chance=`, `parallel=no`.
-
-    Raises:
-        SettingError: If one has no {language}, or a setting is unknown.
-    """
+    """The families of `--family`: of each a pattern with {language}, and settings behind commas."""
     return [_given(word) for word in words]
 
 

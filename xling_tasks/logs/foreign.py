@@ -54,11 +54,7 @@ class Reading(NamedTuple):
         return bool(row.get("filter", "none") == self.filter)
 
     def value(self, row: Mapping[str, Any]) -> float:
-        """What was measured.
-
-        Raises:
-            LookupError, TypeError, ValueError: If it is no number.
-        """
+        """What was measured; a LookupError or TypeError says that it is no number."""
         value = row[self.metric]
         if not isinstance(value, (int, float)) or value != value:
             raise TypeError(f"{self.metric}: a number is expected, not {value!r:.40}")
@@ -137,8 +133,7 @@ def key_of(row: Mapping[str, Any]) -> str:
 def told(doc: Mapping[str, Any], fields: Iterable[str]) -> str:
     """Some fields of a document as one text, another for other values.
 
-    Raises:
-        LookupError, TypeError: If a field is missing or holds no text or number.
+    A LookupError or TypeError says that one is missing or holds no text or number.
     """
     values = [doc[name] for name in fields]
     for name, value in zip(fields, values, strict=True):
@@ -165,12 +160,9 @@ _LETTERED = re.compile(r"(.*)([A-Za-z])()", re.S)
 
 
 def asked(doc: Any, arguments: Any, n_options: int = 0) -> dict[str, Any]:
-    """The question and its options: `question`, and `options` by number.
+    """The `question` and its `options` by number, of which there are N_OPTIONS if that is known.
 
-    Args:
-        doc: The document.
-        arguments: Of its first request, as samples have them: the prompt is in it.
-        n_options: How many options there are, where that is known.
+    The prompt is in the ARGUMENTS of the document's first request, as samples have them.
     """
     texts = dict(_leaves(doc))
     options = _options(texts, n_options)

@@ -72,17 +72,10 @@ class _Side:
 def with_families(
     tasks: Mapping[str, TaskResults], families: Sequence[Family]
 ) -> tuple[dict[str, TaskResults], list[str]]:
-    """The newest tasks of one model, those of families read as ours.
+    """The newest tasks of one model, those of families read as ours, in their order; and notes.
 
-    Args:
-        tasks: All of them by name.
-        families: Those that a user named first, of which nothing may be left out in silence.
-
-    Returns:
-        The tasks in their order, and what to know of the others, a line each.
-
-    Raises:
-        DataError: If what counts of a task that a user named cannot be told, or a file is broken.
+    A note is a line on what is not read. Families that a user named stand first: what counts of
+    them must be told, or it is an error.
     """
     sides, notes = [], []
     for name, task in tasks.items():
@@ -122,11 +115,7 @@ def _about_metric(side: _Side) -> Iterator[str]:
 
 
 def refuse_unmatched(given: Sequence[Family], runs: Sequence[Results], where: str) -> None:
-    """Check that each family that a user named has a task.
-
-    Raises:
-        DataError: Saying which tasks there are.
-    """
+    """Check that each family that a user named has a task; the error says which tasks there are."""
     others = {task for run in runs for task, place in run.places.items() if place is None}
     for family in given:
         if not any(member(task, [family]) for task in others):

@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,18 +49,17 @@ class Entry(NamedTuple):
     offset: int
 
 
-class TaskLog(ABC):
-    """What one run logged of one task.
+class AnyLog(ABC):
+    """What was logged of one task, by one run or in parts.
 
     Attributes:
-        task: The task.
         run: The run's name, which starts with its time.
-        model: The model's name.
-        model_args: Its arguments, without secrets.
+        model_args: The model's arguments, without secrets.
         template: The chat template; empty if not known, None if none was applied.
         paths: Its files, one per process.
         recorded: What the task recorded of the run (`metadata.xling` of its results); empty where
             there are no results, because the run crashed.
+        parts: The runs that it is made of; none of one run.
     """
 
     task: str
@@ -69,6 +69,7 @@ class TaskLog(ABC):
     template: str | None
     paths: list[Path]
     recorded: Mapping[str, Any]
+    parts: Sequence[TaskLog] = ()
 
     @property
     def identity(self) -> str:
@@ -77,22 +78,38 @@ class TaskLog(ABC):
 
     @functools.cached_property
     def index(self) -> dict[str, Entry]:
-        """The places of the documents by digest.
-
-        Raises:
-            DataError: Naming file and line, if a line cannot be understood or repeats another.
-        """
+        """The places of the documents by digest, of which no line may repeat another."""
         entries: dict[str, Entry] = {}
-        for digest, _, entry in self._entries():
-            if digest in entries:
-                raise _broken(entry.path, entry.row, f"the same as row {entries[digest].row}")
+        for digest, _, entry in self.entries():
+            if twin := entries.get(digest):
+                raise self._repeated(entry, twin)
             entries[digest] = entry
         return entries
 
     @functools.cached_property
     def questions(self) -> dict[str, Entry]:
         """The places of the documents by question, for messages."""
-        return {question: entry for _, question, entry in self._entries()}
+        return {question: entry for _, question, entry in self.entries()}
+
+    def first(self) -> list[LoggedRequest]:
+        """The requests of the first document, by which one tells how the run asked."""
+        _, _, entry = next(self.entries(), (None, None, None))
+        return [] if entry is None else entry.log.requests(entry)
+
+    def missing_ranks(self) -> list[int]:
+        """Processes of the run whose part is not there."""
+        return []
+
+    @abstractmethod
+    def entries(self) -> Iterator[tuple[str, str, Entry]]:
+        """Digest, question and place of each document."""
+
+    def _repeated(self, entry: Entry, twin: Entry) -> DataError:
+        return _broken(entry.path, entry.row, f"the same as row {twin.row}")
+
+
+class TaskLog(AnyLog):
+    """What one run logged of one task."""
 
     @functools.lru_cache(maxsize=2)  # noqa: B019  (few logs, which live as long as the run)
     def requests(self, entry: Entry) -> list[LoggedRequest]:
@@ -107,16 +124,8 @@ class TaskLog(ABC):
         """A document's line."""
         return _line_at(entry)
 
-    def first(self) -> list[LoggedRequest]:
-        """The requests of the first document, by which one tells how the run asked."""
-        _, _, entry = next(self._entries(), (None, None, None))
-        return [] if entry is None else self.requests(entry)
-
-    def missing_ranks(self) -> list[int]:
-        """Processes of the run whose part is not there."""
-        return []
-
-    def _entries(self) -> Iterator[tuple[str, str, Entry]]:
+    def entries(self) -> Iterator[tuple[str, str, Entry]]:
+        """Digest, question and place of each document."""
         for path in self.paths:
             for number, offset, row in self._rows(path):
                 try:
@@ -173,10 +182,9 @@ class SamplesLog(TaskLog):
 
 
 class AnswersLog(TaskLog):
-    """The saved answers of one task: one place per process of the run.
+    """The saved answers of one task: one place per process of the run, each with its header.
 
-    Args:
-        headers: The header of each place: a file of version 0.2, or a shelf behind its store.
+    A place is a file of version 0.2, or a shelf behind its store.
     """
 
     def __init__(self, headers: Mapping[Path, Mapping[str, Any]]) -> None:
@@ -189,7 +197,7 @@ class AnswersLog(TaskLog):
         self.recorded = {}
 
     def missing_ranks(self) -> list[int]:
-        """Processes of the run whose file is not there."""
+        """Those of the run whose file is not there."""
         ranks = {int(header["rank"]) for header in self._headers}
         return sorted(set(range(int(self._headers[0]["world_size"]))) - ranks)
 
@@ -213,14 +221,8 @@ class AnswersLog(TaskLog):
             yield LoggedRequest(kind, prompt, argument, replies)
 
 
-class JoinedLog:
-    """Logs of one task, each with other documents; see `TaskLog`.
-
-    Args:
-        parts: The logs, of one model.
-
-    Attributes:
-        parts: They, in the order given.
+class JoinedLog(AnyLog):
+    """Logs of one task and model, each with other documents.
 
     Raises:
         DataError: If some were made with a chat template and others without.
@@ -241,46 +243,26 @@ class JoinedLog:
                     "a chat template was applied in one of them only"
                 )
 
-    @functools.cached_property
-    def index(self) -> dict[str, Entry]:
-        """The places of the documents by digest.
-
-        Raises:
-            DataError: If two parts have the same document.
-        """
-        entries: dict[str, Entry] = {}
-        for part in self.parts:
-            for digest, entry in part.index.items():
-                twin = entries.get(digest)
-                if twin is not None:
-                    raise DataError(
-                        f"{self.task}: {entry.path}, row {entry.row} and {twin.path}, row "
-                        f"{twin.row} are the same question, so these are no parts of one run; "
-                        "leave one of them out (path=..., or run=... within a folder)"
-                    )
-                entries[digest] = entry
-        return entries
-
-    @functools.cached_property
-    def questions(self) -> dict[str, Entry]:
-        """The places of the documents by question, for messages."""
-        return {key: entry for part in self.parts for key, entry in part.questions.items()}
-
-    def first(self) -> list[LoggedRequest]:
-        """The requests of the first document, by which one tells how the run asked."""
-        return self.parts[0].first()
+    def entries(self) -> Iterator[tuple[str, str, Entry]]:
+        """Those of its parts."""
+        return chain.from_iterable(part.entries() for part in self.parts)
 
     def missing_ranks(self) -> list[int]:
         """Processes of a part whose file is not there."""
         return sorted({rank for part in self.parts for rank in part.missing_ranks()})
 
+    def _repeated(self, entry: Entry, twin: Entry) -> DataError:
+        if entry.log is twin.log:
+            return super()._repeated(entry, twin)
+        return DataError(
+            f"{self.task}: {entry.path}, row {entry.row} and {twin.path}, row {twin.row} are the "
+            "same question, so these are no parts of one run; leave one of them out (path=..., or "
+            "run=... within a folder)"
+        )
+
 
 def find_logs(folder: Path) -> list[TaskLog]:
-    """All logs anywhere below a folder, but for those of replays, which are copies.
-
-    Raises:
-        DataError: If it is no folder, or a log lacks what says how it was made.
-    """
+    """All logs anywhere below a folder, but for those of replays, which are copies."""
     check_folder(folder, "path= the --output_path of a run with --log_samples, or the cache folder")
     return [*_samples(folder), *_answers(folder)]
 

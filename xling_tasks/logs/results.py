@@ -106,11 +106,7 @@ class TaskResults:
 
     @property
     def place(self) -> Place | None:
-        """What it is about; None for a task that is not ours.
-
-        Raises:
-            DataError: If a newer version wrote it.
-        """
+        """What it is about; None for a task that is not ours. A newer version is an error."""
         return place_in(self.run.path, self.task, self.xling)
 
     @property
@@ -162,13 +158,8 @@ class TaskResults:
 def read_results(out: Path, *, whole: bool = False) -> list[Results]:
     """All results files under a folder, oldest first: the last that has a task is its newest.
 
-    Args:
-        out: The folder.
-        whole: Whether tasks with several languages in one are left as they are, instead of being
-            read as one task per language.
-
-    Raises:
-        DataError: If it is no folder, or a file is not valid JSON.
+    With `whole` tasks with several languages in one are left as they are, instead of being read as
+    one task per language.
     """
     check_folder(out)
     found = (read_run(path, whole=whole) for path in out.rglob("results_*.json"))
@@ -181,11 +172,7 @@ def read_results(out: Path, *, whole: bool = False) -> list[Results]:
 
 
 def read_run(path: Path, *, whole: bool = False) -> Results | None:
-    """One results file, with `whole` as for `read_results`; None if it is another program's.
-
-    Raises:
-        DataError: If it cannot be read, or was cut or changed.
-    """
+    """One results file, with `whole` as for `read_results`; None if it is another program's."""
     content = read_content(path)
     if content is None:
         return None
@@ -193,11 +180,7 @@ def read_run(path: Path, *, whole: bool = False) -> Results | None:
 
 
 def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
-    """Check that runs are of one model: its name and the arguments that can change a reply.
-
-    Raises:
-        DataError: Listing the models, each with one of its files.
-    """
+    """Check that runs are of one model: its name and the arguments that can change a reply."""
     models: dict[str, str] = {}
     for run in runs:
         models.setdefault(run.model, str(run.path.relative_to(out)))

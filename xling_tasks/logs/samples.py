@@ -25,14 +25,10 @@ SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
 
 
 class Samples(NamedTuple):
-    """One file of samples: what one run logged of one task.
+    """One file of samples: what one run, told by its time, logged of one task.
 
-    Attributes:
-        task: The task.
-        stamp: The run's time, as in the names of its files.
-        path: The file.
-        language: The one language that is read of a task with several; empty for all of it.
-        reading: How a task that is not ours is read; None for ours, and for rows as they are.
+    Of a task with several languages one may be read, empty for all of it. `reading` is how a task
+    that is not ours is read; None for ours, and for rows as they are.
     """
 
     task: str
@@ -46,12 +42,8 @@ class Samples(NamedTuple):
     ) -> Iterator[tuple[int, T]]:
         """Each sample as `read` takes it, with the number of its line; blank lines are skipped.
 
-        Args:
-            read: Takes a sample; a ValueError, LookupError or TypeError says that it is none.
-            hint: What to do about a line that `read` refuses, if not to copy it or run again.
-
-        Raises:
-            DataError: Naming file and line, if a line is no sample or the file cannot be read.
+        Where `read` raises a ValueError, LookupError or TypeError the line is no sample: an error
+        that names file and line, with HINT, if not to copy it or run again.
         """
         for number, _, value in self.stream_at(read, hint=hint):
             yield number, value
@@ -120,11 +112,7 @@ class Samples(NamedTuple):
 
 
 def _add_once(row: Mapping[str, Any], seen: set[Any]) -> None:
-    """Add a row's question to those SEEN.
-
-    Raises:
-        ValueError: If it is there.
-    """
+    """Add a row's question to those SEEN, of which it may not be one."""
     asked = row["doc"].get("question_id") if isinstance(row.get("doc"), dict) else None
     key = row.get("doc_id", len(seen) if asked is None else asked)
     if key in seen:
@@ -133,18 +121,9 @@ def _add_once(row: Mapping[str, Any], seen: set[Any]) -> None:
 
 
 def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
-    """The newest file of samples of each task of some criteria.
+    """What each task of some criteria is about, and its newest file of samples; by task's name.
 
-    Args:
-        out: A folder that `lm_eval --output_path` wrote.
-        criteria: Keys of `CRITERIA`.
-
-    Returns:
-        What each task is about, and its file, by the task's name.
-
-    Raises:
-        DataError: If it is no folder, the files lie in the folders of several models, or one's
-            results are not beside it.
+    Files of several models in one folder are an error.
     """
     check_folder(out)
     newest: dict[str, tuple[Place, Samples]] = {}
@@ -178,13 +157,7 @@ def without_results(samples: Path, stamp: str) -> DataError:
 
 
 def read_content(path: Path) -> dict[str, Any] | None:
-    """The content of a results file, tasks with several languages in one as they are.
-
-    None if it is another program's file.
-
-    Raises:
-        DataError: If it cannot be read, or was cut or changed.
-    """
+    """A results file's content, tasks with several languages in one; None of another program's."""
     content = read_json(path, AGAIN)
     if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
         return check_results(path, with_bookkeeping(content))
@@ -212,11 +185,7 @@ def _parts(configs: Any, samples: Samples) -> list[Samples]:
 
 
 def _beside(samples: Path, stamp: str) -> Mapping[str, Any]:
-    """The results beside samples, configurations by language too; {} of another program's.
-
-    Raises:
-        DataError: If they are not there.
-    """
+    """The results beside samples, configurations by language too; {} of another program's."""
     path = samples.with_name(f"results_{stamp}.json")
     try:
         return _read_beside(path, path.stat().st_mtime_ns)

@@ -28,13 +28,7 @@ KNOWN = frozenset(
 
 
 def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[Part]:
-    """The texts of a sample in one language, by heading.
-
-    Args:
-        criterion: A key of `CRITERIA`, or anything else.
-        sample: A row of a file of samples.
-        language: One of its languages.
-    """
+    """The texts of a sample in one of its languages, by heading; CRITERION may be unknown."""
     form, known = form_of(criterion), CRITERIA.get(criterion)
     if known is None or known.shown is None:
         made = anything(sample, language)
@@ -44,7 +38,7 @@ def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[P
         used = {each.format(code) for each in shown for code in codes or ("",)}
         made = [*make(sample, language, form.by_likelihood), *rest(sample, used)]
     return [
-        Part(part.title, [_with_short_mark(each) for each in part.passages[:MOST]], _more(part))
+        Part(part.title, list(map(_with_short_mark, part.passages[:MOST])), _more(part))
         for part in made
         if part.passages
     ]

@@ -22,11 +22,7 @@ Aggregate = Callable[[list[Any]], Any]
 
 
 def about_answers(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """A document's counts of failed and refused answers, and which they are.
-
-    Args:
-        replies: Per request of the document its replies.
-    """
+    """A document's counts of failed and refused answers, and which they are; of each request's."""
     flat = [reply for several in replies for reply in several]
     missing = [
         [request, repeat, reply.outcome, reply.reason]

@@ -71,10 +71,8 @@ class Scorer:
     def score(self, own: Texts, everything: Texts, where: Sequence[int]) -> Values:
         """Per metric, the value of every question in `own`; None where it is undefined.
 
-        Args:
-            own: The questions of this process.
-            everything: Those of all processes, which the topic models are fitted on.
-            where: The position of each of `own` in `everything`.
+        They are this process's, and stand at `where` in `everything`: the questions of all
+        processes, which the topic models are fitted on.
         """
         kept = [[text for text in answers if text is not None] for answers in own]
         cut = CutOnce(self.language)  # for lengths, n-grams and topics: segmenters take long
@@ -88,11 +86,14 @@ class Scorer:
             ngrams = ngram_consistency_corpus(kept, tokenize=tokenize)
             values_of["sim_1gram"] = [item.sim_1gram for item in ngrams]
             values_of["sim_2gram"] = [item.sim_2gram for item in ngrams]
-            values_of |= self._encoded(own)
-            for name, result in self._topics(everything, tokenize).items():
-                values_of[name] = [result.per_question[i] for i in where]
+            if self.encoder is not None:
+                results = pair_scores(own, self.encoder)
+                for name in (*BERTSCORE, "sim_sent"):
+                    values_of[name] = [getattr(result, name) for result in results]
+            for name, found in self._topics(everything, tokenize).items():
+                values_of[name] = [found.per_question[i] for i in where]
                 if len(self.topic_seeds) > 1:
-                    values_of[f"{name}_seed_sd"] = [result.per_question_by_seed[i] for i in where]
+                    values_of[f"{name}_seed_sd"] = [found.per_question_by_seed[i] for i in where]
         return {name + self.suffix: values for name, values in values_of.items()}
 
     @property
@@ -104,13 +105,6 @@ class Scorer:
         """What cuts texts for n-grams and topics, for signatures."""
         published = self.kind == "published"
         return "published_words" if published else f"lower_words:{self.language}:{self._words}"
-
-    def _encoded(self, own: Texts) -> Values:
-        if self.encoder is None:
-            return {}
-        results = pair_scores(own, self.encoder)
-        names = (*BERTSCORE, "sim_sent")
-        return {name: [getattr(result, name) for result in results] for name in names}
 
     def _encoder_signatures(self) -> dict[str, str]:
         if self.encoder is None:

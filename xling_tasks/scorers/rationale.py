@@ -27,7 +27,6 @@ class RationaleScorer:
     """What scores the rationales of one language.
 
     Attributes:
-        language: Their language.
         encoder: An `xling_metrics.encoder.Encoder` for BERTScore; None leaves it out.
         cut: Whether the language's tokenizer is there; if not, BLEU and ROUGE are left out.
         idf: The weights of tokens for `bertscore_f1_idf`; None leaves it out.
@@ -97,11 +96,8 @@ def scorer_for(
 ) -> RationaleScorer:
     """The scorer of a language; what is not installed is left out, and said once.
 
-    Args:
-        language: Of the rationales.
-        settings: The task's.
-        references: All references of the task, also those that this process does not score or that
-            `--limit` leaves out: by them `bertscore_idf` weighs.
+    By the references `bertscore_idf` weighs: they are all of the task, also those that this process
+    does not score or that `--limit` leaves out.
     """
     cut = True
     try:

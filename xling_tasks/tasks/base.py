@@ -20,8 +20,8 @@ from xling_metrics.language import deciding_scripts
 
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.protocols import check_criterion
-from xling_tasks.errors import DataError, SettingError
-from xling_tasks.harness.backends import clean_reply, replayed
+from xling_tasks.errors import DataError, SettingError, XlingError
+from xling_tasks.harness.backends import clean_reply, has_loglikelihood, replayed
 from xling_tasks.harness.run import all_ranks, bind, current, use_own_standard_errors
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
@@ -40,7 +40,6 @@ from xling_tasks.tasks.before_run import (
     check_read,
     warn_of_unread_data,
 )
-from xling_tasks.tasks.cut import cut_answers
 from xling_tasks.tasks.requests import Request, SideRequest, with_seeds
 from xling_tasks.tasks.scored import ScoredTask
 from xling_tasks.tasks.second import SecondOpinion
@@ -179,9 +178,8 @@ class XlingTask(ScoredTask):
         self.check_run()
         if self.coded:
             _ = self.fences  # a key that cannot be read is an error now, not after the answers
-        self.untemplated = None
-        if kwargs.get("chat_template") is not None:
-            self.untemplated = {}
+        self.untemplated = None if kwargs.get("chat_template") is None else {}
+        if self.untemplated is not None:
             kwargs["chat_template"] = noting(kwargs["chat_template"], self.untemplated)
         super().build_all_requests(cache_requests=False, **kwargs)
         self._keep_a_journal()
@@ -219,6 +217,14 @@ class XlingTask(ScoredTask):
         if self.config.num_fewshot:
             raise SettingError(
                 f"{self.config.task}: --num_fewshot {self.config.num_fewshot}: {why}; leave it out"
+            )
+
+    def need_loglikelihoods(self, instead: str) -> None:
+        """Refuse backends that cannot score given text, before anything is asked."""
+        lm = current().lm
+        if lm is not None and not self.predict_only and not has_loglikelihood(lm):
+            raise XlingError(
+                f"{self.config.task}: this backend gives no log-likelihoods. {instead}"
             )
 
     def load_second(self) -> None:
@@ -301,7 +307,7 @@ class XlingTask(ScoredTask):
         self._say_thinking()
         if self.scores_texts and self.generates:
             asked = ((own, self._languages_of(own[0].doc)) for own in self.by_document())
-            self._cut = cut_answers(str(self.config.task), asked)
+            self._cut = said.cut_answers(str(self.config.task), asked)
         if self.config.filter_list is None:
             for instance in self.instances:
                 single = instance.repeats == 1
@@ -318,7 +324,8 @@ class XlingTask(ScoredTask):
             self.score()
             self._unanswered = told() - before
             questions = len({instance.doc_id for instance in self.instances})
-            said.scored(str(self.config.task), questions, time.monotonic() - start)
+            seconds = time.monotonic() - start
+            log.info("%s: %d questions scored in %.1f s", self.config.task, questions, seconds)
         journaled.scored(str(self.config.task))
 
     def _say_thinking(self) -> None:

@@ -11,7 +11,6 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -30,32 +29,16 @@ from xling_tasks.settings import Settings
 
 
 def check_before_run(task: str, settings: Settings, temperatures: Sequence[float]) -> None:
-    """Look at how the task is run.
-
-    Args:
-        task: Its name.
-        settings: Its settings.
-        temperatures: The temperatures that it asks the model for.
-
-    Raises:
-        SettingError: If the backend decodes at other temperatures, or a replay is to do what takes
-            a model.
-        DataError: If a replay has no log of the task.
-    """
-    _warn_of_keys()
-    _check_replay(task, settings)
-    _check_temperatures(task, temperatures)
-
-
-def _warn_of_keys() -> None:
-    keys = secrets_in(current().model_args)
-    if keys:
+    """Look at how the task is run, and at the temperatures that it asks the model for."""
+    if keys := secrets_in(current().model_args):
         warn_once(
             f"a key may stand in --model_args {', '.join(keys)}; it is kept out of all "
             "files and logs, but the shell, the system's list of processes and lm_eval's table "
             "at the end show it. Where the backend reads an environment variable (OPENAI_API_KEY, "
             "HF_TOKEN, ...), give it there"
         )
+    _check_replay(task, settings)
+    _check_temperatures(task, temperatures)
 
 
 def _check_replay(task: str, settings: Settings) -> None:
@@ -89,13 +72,7 @@ def _check_temperatures(task: str, temperatures: Sequence[float]) -> None:
 
 
 def check_data(manager: Any, tasks: Any, settings: Settings) -> None:
-    """Look for the data of all tasks of a run when the first of them is built.
-
-    Args:
-        manager: The harness's task manager.
-        tasks: What the run asks for, as the harness has it.
-        settings: Where the data may be.
-    """
+    """Look for the data of all tasks that a run asks for when the first of them is built."""
     folder, index = task_folder(), getattr(manager, "task_index", {})
     known = {name for name in tasks or () if isinstance(name, str) and name in index}
     places = {name: getattr(index[name], "yaml_path", None) for name in sorted(known)}
@@ -106,13 +83,7 @@ def check_data(manager: Any, tasks: Any, settings: Settings) -> None:
 def warn_of_unread_data(
     record: DatasetRecord, provenance: Mapping[str, Any], settings: Settings
 ) -> None:
-    """Say where a user names data, and a task asks what is bundled all the same.
-
-    Args:
-        record: What the task is about.
-        provenance: Where its data came from.
-        settings: Its settings.
-    """
+    """Say where a user names data, and a task asks what is bundled all the same."""
     named = {"data_dir": settings.data_dir, "dataset": settings.dataset}
     if provenance.get("kind") != "bundled" or not any(named.values()):
         return
@@ -153,13 +124,8 @@ _CLASS = re.compile(r"^class: !function (\S+)$", re.M)
 def check_read(kind: type, config: Mapping[str, Any], read: Iterable[str]) -> None:
     """Refuse keys that a task does not read and that differ from its template.
 
-    Args:
-        kind: The task's class, or a user's class made from ours.
-        config: What the harness made of the YAML, with everything that it includes.
-        read: The keys that the class reads beside `ALWAYS_READ`.
-
-    Raises:
-        SettingError: Naming task, key, value and what to do instead.
+    KIND is the task's class, or a user's class made from ours, which reads the keys READ beside
+    `ALWAYS_READ`; CONFIG has all that the YAML includes. The error names what to do instead.
     """
     template = _template(kind)
     known = {field.name: field.default for field in fields(TaskConfig)}
@@ -186,25 +152,16 @@ def check_read(kind: type, config: Mapping[str, Any], read: Iterable[str]) -> No
 
 def _template(kind: type) -> Mapping[str, Any]:
     """What our template of a class, or of the nearest that it is made from, says."""
-    templates = _templates()
-    for each in kind.__mro__:
-        if path := templates.get(f"{each.__module__}.{each.__qualname__}"):
-            return _keys_of(path)
-    return {}
+    names = (f"{each.__module__}.{each.__qualname__}" for each in kind.__mro__)
+    return next((_templates()[name] for name in names if name in _templates()), {})
 
 
 @functools.cache
-def _templates() -> dict[str, Path]:
-    """The class of each of our templates -> its file."""
+def _templates() -> dict[str, Mapping[str, Any]]:
+    """The class of each of our templates -> what it says."""
+    texts = (path.read_text("utf-8") for path in sorted(task_folder().glob("*/_*_template_yaml")))
     return {
-        match[1]: path
-        for path in sorted(task_folder().glob("*/_*_template_yaml"))
-        if (match := _CLASS.search(path.read_text(encoding="utf-8")))
+        match[1]: yaml.safe_load(_CLASS.sub("", text))
+        for text in texts
+        if (match := _CLASS.search(text))
     }
-
-
-@functools.cache
-def _keys_of(path: Path) -> Mapping[str, Any]:
-    lines = _CLASS.sub("", path.read_text(encoding="utf-8"))
-    content: Mapping[str, Any] = yaml.safe_load(lines)
-    return content

@@ -7,7 +7,7 @@ sweeps all temperatures; every metric carries its temperature as suffix.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
@@ -122,7 +122,12 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         """Load what the scoring needs before anything is generated."""
         super().check_run()
         self._answers = {tau: self.answers_at(tau) for tau in self.temperatures}
-        self._refuse_answer_cache()
+        lm, count = current().lm, self._answers.get(0.0, 1)
+        if uses_answer_cache(lm) and not takes_seed(lm) and count > 1:  # a fake consistency
+            raise SettingError(
+                f"{self.config.task}: --use_cache would return one answer {count} times at "
+                "temperature 0; leave it out, or set --metadata greedy_repeats=once"
+            )
         if self.predict_only:
             return
         if self.settings.translator is None:
@@ -135,15 +140,6 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
             )
         self.load_translator()
         self._scorers = self._make_scorers()
-
-    def _refuse_answer_cache(self) -> None:
-        """The harness's answer cache gives one greedy answer k times: a fake consistency."""
-        lm, count = current().lm, self._answers.get(0.0, 1)
-        if uses_answer_cache(lm) and not takes_seed(lm) and count > 1:
-            raise SettingError(
-                f"{self.config.task}: --use_cache would return one answer {count} times at "
-                "temperature 0; leave it out, or set --metadata greedy_repeats=once"
-            )
 
     def _make_scorers(self) -> list[Scorer]:
         """Published scores for English texts; scores in the source language where none translates.
@@ -232,41 +228,32 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         answers = [_there(per, per) for per in answers]
         flat = list(dict.fromkeys(chain.from_iterable(answers)))
         about = (flat, self.language, self.scripts)
-        shares = dict(zip(flat, language_consistency_corpus(*about), strict=True))
-        passes = dict(zip(flat, language_confusion_corpus(*about), strict=True))
-        values: dict[str, list[Any]] = {
-            "language_consistency": [defined_mean([shares[a] for a in per]) for per in answers],
-            "line_pass_rate": [_counts([passes[a].line_pass for a in per]) for per in answers],
-            "empty_rate": [[sum(map(empty, per)), len(per)] for per in answers],
+
+        def by_question(of_texts: Sequence[Any], combine: Callable[[list[Any]], Any]) -> list[Any]:
+            known = dict(zip(flat, of_texts, strict=True))
+            return [combine([known[answer] for answer in per]) for per in answers]
+
+        passes, second = language_confusion_corpus(*about), self.second()
+        values = {
+            "language_consistency": by_question(language_consistency_corpus(*about), defined_mean),
+            "line_pass_rate": by_question([each.line_pass for each in passes], _counts),
+            "empty_rate": by_question(list(map(empty, flat)), _counts),
         }
-        values |= self._second_about(flat, answers)
+        if second.there:
+            lines = [each.line_pass for each in second.confusion(flat)]
+            values[CONSISTENCY] = by_question(second.consistency(flat), defined_mean)
+            values[LINES] = by_question(lines, _counts)
+            values[AGREE] = by_question(second.agreed(flat), _counts)
         if language_code(self.language) in PUBLISHED_LANGUAGES:
             counted = published_language_consistency_corpus(flat, self.language)
-            published = dict(zip(flat, counted, strict=True))
-            by_question = [defined_mean([published[a] for a in per]) for per in answers]
-            values["language_consistency_published"] = by_question
+            values["language_consistency_published"] = by_question(counted, defined_mean)
         if has_own_script(self.language) and not self.scripts:
-            words = [_counts([passes[a].word_pass for a in per]) for per in answers]
-            values["word_pass_rate"] = words
+            values["word_pass_rate"] = by_question([each.word_pass for each in passes], _counts)
         if max(map(len, answers), default=0) > 1:
             values["distinct_answers"] = [
                 float(distinct_answers(per)) if per else None for per in answers
             ]
         return values
-
-    def _second_about(self, flat: list[str], answers: list[list[str]]) -> dict[str, list[Any]]:
-        """What the second identifier says of the language of answers, if there is one."""
-        second = self.second()
-        if not second.there:
-            return {}
-        shares = dict(zip(flat, second.consistency(flat), strict=True))
-        passes = dict(zip(flat, second.confusion(flat), strict=True))
-        agreed = dict(zip(flat, second.agreed(flat), strict=True))
-        return {
-            CONSISTENCY: [defined_mean([shares[a] for a in per]) for per in answers],
-            LINES: [_counts([passes[a].line_pass for a in per]) for per in answers],
-            AGREE: [_counts([agreed[a] for a in per]) for per in answers],
-        }
 
     # Results
 

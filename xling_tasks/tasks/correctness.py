@@ -5,7 +5,7 @@ XLingEval, section 3.2. Without a judge there are no labels, and the task report
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xling_metrics.aggregate import MEAN, RATIO
@@ -165,75 +165,53 @@ def _count_judged(values: list[dict[str, Any]]) -> int:
 
 def _jury_values(verdict: Verdict, jury: Jury) -> dict[str, Any]:
     """What a jury adds to a question's values; nothing of one judge in one order."""
-    return {
-        **(_of_several(verdict, jury) if jury.several else {}),
-        **(_of_orders(verdict) if jury.both_orders else {}),
-    }
-
-
-def _of_several(verdict: Verdict, jury: Jury) -> dict[str, Any]:
-    ratings = [vote.label for vote in verdict.votes] or [None] * len(jury.judges)
-    pairs = agreement([ratings])
-    n = pairs.n_ratings * (pairs.n_ratings - 1) // 2
-    own: dict[str, Any] = {
-        "no_majority": float(verdict.no_majority),
-        "judge_agreement": [round((pairs.percent or 0.0) * n), n],
-        "judge_alpha": ratings,
-    }
-    for number in range(1, len(jury.judges) + 1):
-        votes = verdict.votes[number - 1 : number]
-        label = votes[0].judgement.label if votes else None
-        for name in (*LABELS, NO_RESPONSE):
-            own[of_judge(name, number)] = None if label is None else float(label == name)
-        own[of_judge(_FAILED, number)] = float(label is None)
+    own: dict[str, Any] = {}
+    if jury.several:
+        ratings = [vote.label for vote in verdict.votes] or [None] * len(jury.judges)
+        pairs = agreement([ratings])
+        n = pairs.n_ratings * (pairs.n_ratings - 1) // 2
+        own["no_majority"] = float(verdict.no_majority)
+        own["judge_agreement"] = [round((pairs.percent or 0.0) * n), n]
+        own["judge_alpha"] = ratings
+        for number in range(1, len(jury.judges) + 1):
+            votes = verdict.votes[number - 1 : number]
+            label = votes[0].judgement.label if votes else None
+            for name in (*LABELS, NO_RESPONSE):
+                own[of_judge(name, number)] = None if label is None else float(label == name)
+            own[of_judge(_FAILED, number)] = float(label is None)
+    if jury.both_orders:
+        asked = [vote for vote in verdict.votes if vote.swapped is not None]
+        read = [vote.order_sensitive for vote in asked if vote.order_sensitive is not None]
+        own["order_sensitive_rate"] = [sum(read), len(read)]
+        own["order_unread_rate"] = [len(asked) - len(read), len(asked)]
     return own
-
-
-def _of_orders(verdict: Verdict) -> dict[str, Any]:
-    asked = [vote for vote in verdict.votes if vote.swapped is not None]
-    read = [vote.order_sensitive for vote in asked if vote.order_sensitive is not None]
-    return {
-        "order_sensitive_rate": [sum(read), len(read)],
-        "order_unread_rate": [len(asked) - len(read), len(asked)],
-    }
 
 
 def _jury_metrics(jury: Jury, verdicts: Sequence[Verdict], *, alone: bool) -> list[Metric]:
     """Their metrics; `alone` where no other process has verdicts of this task."""
-    judge = f"judge:{jury.signature}"
+    judge, made = f"judge:{jury.signature}", signature("judge_alpha", kind="krippendorff_nominal")
     metrics = []
     if jury.several:
-        metrics += _metrics_of_several(jury, verdicts, judge, alone=alone)
-    if jury.both_orders:
         metrics += [
-            Metric(name, RATIO, f"{name}|of:{of}|{judge}")
-            for name, of in (
-                ("order_sensitive_rate", "pairs_with_two_labels"),
-                ("order_unread_rate", "pairs_asked"),
-            )
+            Metric("no_majority", MEAN, f"no_majority|of:all_questions|{judge}"),
+            Metric("judge_agreement", RATIO, f"judge_agreement|of:pairs_of_labels|{judge}"),
+            Metric("judge_alpha", krippendorff_alpha, f"{made}|{judge}"),
         ]
-    return metrics
-
-
-def _metrics_of_several(
-    jury: Jury, verdicts: Sequence[Verdict], judge: str, *, alone: bool
-) -> list[Metric]:
-    made = signature("judge_alpha", kind="krippendorff_nominal")
-    metrics = [
-        Metric("no_majority", MEAN, f"no_majority|of:all_questions|{judge}"),
-        Metric("judge_agreement", RATIO, f"judge_agreement|of:pairs_of_labels|{judge}"),
-        Metric("judge_alpha", krippendorff_alpha, f"{made}|{judge}"),
-    ]
-    for number, (name, asked) in enumerate(zip(jury.names, jury.judges, strict=True), 1):
-        own = [v.votes[number - 1].label for v in verdicts]
-        # As of the jury: where this judge labelled nothing, its shares are undefined, not 0.
-        share = MEAN if any(own) or not alone or not own else _undefined
-        kinds: list[tuple[str, Callable[..., Any]]] = [(label, share) for label in LABELS]
-        kinds += [(NO_RESPONSE, MEAN), (_FAILED, MEAN)]
-        for label, aggregate in kinds:
-            key = of_judge(label, number)
-            made = f"{key}|of:all_but_its_failures|judge:{name}={asked.signature}"
-            metrics.append(Metric(key, aggregate, made))
+        for number, (name, asked) in enumerate(zip(jury.names, jury.judges, strict=True), 1):
+            own = [v.votes[number - 1].label for v in verdicts]
+            # As of the jury: where this judge labelled nothing, its shares are undefined, not 0.
+            share = MEAN if any(own) or not alone or not own else _undefined
+            kinds = dict.fromkeys(LABELS, share) | {NO_RESPONSE: MEAN, _FAILED: MEAN}
+            for label, how in kinds.items():
+                key = of_judge(label, number)
+                sign = f"{key}|of:all_but_its_failures|judge:{name}={asked.signature}"
+                metrics.append(Metric(key, how, sign))
+    if jury.both_orders:
+        spans = {
+            "order_sensitive_rate": "pairs_with_two_labels",
+            "order_unread_rate": "pairs_asked",
+        }
+        metrics += [Metric(name, RATIO, f"{name}|of:{of}|{judge}") for name, of in spans.items()]
     return metrics
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,14 +18,21 @@ from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import current
-from xling_tasks.models.reader import Choice, readable
+from xling_tasks.models.reader import Choice
 from xling_tasks.readers.letters import named_letters
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, ReadingTask
+from xling_tasks.tasks.reading import (
+    ACC,
+    AGREEMENT,
+    ASKED,
+    CONTRADICTED,
+    READER_AGAIN,
+    Heard,
+    ReadingTask,
+)
 from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.sampling import GreedyTask
-from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 
 _LETTER = re.compile(r"(?<![^\W_])[A-J](?![^\W_])")
 
@@ -109,29 +116,13 @@ class ExamTask(ReadingTask, GreedyTask):
             letters = stated_letters(stated, doc, fine_tuned=self.fine_tuned, cut=cut)
         return letters, cut
 
-    def ask_about_letters(self, *, after_marker: bool = False) -> None:
-        """Have the reader read what the rules leave, but for replies that may be cut off.
-
-        Before that, the model is asked again about what the rules leave, where it is to be.
-        """
-        if self.asks_again:
-            self.ask_model_again(
-                {
-                    (str(instance.doc["question_id"]), reply): (instance, reply)
-                    for instance, reply in self.each_reply()
-                    if readable(reply)
-                    and self.by_rules(reply, instance.doc, after_marker=after_marker)[0] is None
-                }
-            )
-        if not self.has_reader:
-            return
-        unread: list[Choice] = []
-        read: list[Choice] = []
+    def heard(self, *, after_marker: bool = False) -> Iterator[Heard]:
+        """Every reply; no reader is asked about one that may be cut off."""
         for instance, reply in self.each_reply():
             letters, cut = self.by_rules(reply, instance.doc, after_marker=after_marker)
-            if not cut and readable(reply):
-                (unread if letters is None else read).append(_choice(reply, instance.doc))
-        self.ask_reader(unread, read)
+            key = (str(instance.doc["question_id"]), reply)
+            asked = None if cut else _choice(reply, instance.doc)
+            yield Heard(key, instance, reply, letters, asked)
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The reader's prompt, with the options standing in for the reply to come."""

@@ -31,10 +31,7 @@ _FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$
 def rationale_of(reply: str, *, fine_tuned: bool, form: Form | None = None) -> str:
     """The part of a reply before the marker; all of it where there is none.
 
-    Args:
-        reply: The reply.
-        fine_tuned: Whether the model was asked in the form of fine-tuned models.
-        form: The prompt's, whose `target` may say what stands between rationale and letters.
+    What stands between rationale and letters may be said by the `target` of the prompt's form.
     """
     parts = form.parts(reply) if form else None
     if parts is not None:

@@ -8,8 +8,7 @@ not compared: an answer that fits its language's country would count as wrong.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from xling_metrics.aggregate import HARMONIC, MEAN, RATIO
 from xling_metrics.base import signature
@@ -42,39 +41,46 @@ _NO_SCORES = ClaimScores(None, None, None)
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     """One answer beside the English one.
 
     Attributes:
         english: The answer in English; None if it could not be translated.
-        claims: Its claims; None if there is no text or the list could not be read.
+        own: Its claims; none if there is no text or the list could not be read.
         supported: Whether the English answer supports each of them.
         reference_supported: Whether it supports each claim of the English answer.
-        unparsed: Parts of the list of claims that could not be read.
         reason: Why there is no score; None if there is one.
         asked_again: How many of the judge's replies about it were asked about again, of how many.
     """
 
     english: str | None
-    claims: tuple[str, ...] | None
+    own: Extraction
     supported: list[bool | None]
     reference_supported: list[bool | None]
-    unparsed: int
     scores: ClaimScores
     reason: str | None
-    asked_again: list[int] | None = None
+    asked_again: list[int] | None
 
     def record(self) -> dict[str, Any]:
         """What the samples keep of it."""
+        claims = self.own.claims
         return {
-            "n": None if self.claims is None else len(self.claims),
+            "n": None if claims is None else len(claims),
             "english": self.english,
-            "claims": None if self.claims is None else list(self.claims),
+            "claims": None if claims is None else list(claims),
             "supported": self.supported,
             "reference_supported": self.reference_supported,
-            "unparsed": self.unparsed,
+            "unparsed": self.own.unparsed,
             "unscored": self.reason,
+        }
+
+    def parts(self) -> dict[str, Any]:
+        """What of its list of claims could not be read, and of the claims not verified, of all."""
+        verdicts = [*self.supported, *self.reference_supported]
+        unread = self.own.unparsed
+        return {
+            "unverified": [verdicts.count(None), len(verdicts)],
+            "unparsed": [unread, unread + len(self.own.claims or ())],
         }
 
 
@@ -180,13 +186,16 @@ class InformationTask(MultilingualTask):
 
         def compared(code: str, reply: str, reference: str) -> Compared:
             text, other = english[code, reply], english["en", reference]
-            if code == "en":  # compared with no other
-                own = claims[text]
-                made = Compared(text, own.claims, [], [], own.unparsed, _NO_SCORES, None)
-                return replace(made, asked_again=_asked_again(text, (), claims, again))
-            made = _because(_compare(other, text, claims, verdicts), reply, reference)
-            asked = _asked_again(text, _pairs(other, text, claims), claims, again)
-            return replace(made, asked_again=asked)
+            mine = [] if code == "en" else _pairs(other, text, claims)  # English with no other
+            both = [] if refused(reference) else [verdicts[pair] for pair in mine]
+            scores, reason = claim_scores(*both) if both else _NO_SCORES, None
+            if code != "en":
+                reason = _no_answer(reply, reference)
+                if reason is None and scores.f1 is None:
+                    reason = _no_score(text, claims[text].claims, claims[other].claims)
+            asked = _asked_again(text, mine, claims, again)
+            supported, reverse = both or ([], [])
+            return Compared(text, claims[text], supported, reverse, scores, reason, asked)
 
         self._compared = {
             key: {code: compared(code, reply, own["en"]) for code, reply in own.items()}
@@ -208,10 +217,10 @@ class InformationTask(MultilingualTask):
             values["not_compared"] = float(kept_out is not None)
         for code in self.languages:
             item = compared.get(code)
+            claims = None if item is None else item.own.claims
             values[f"n_claims_{code}"] = None if item is None else item.record()
-            known = item is not None and item.claims is not None
             values[f"{ASKED_AGAIN}_{code}"] = None if item is None else item.asked_again
-            values[f"abstained_{code}"] = float(not item.claims) if item and known else None
+            values[f"abstained_{code}"] = None if claims is None else float(not claims)
         for code, reply in self.compared().items():
             item = compared.get(reply)
             if item is not None and reply == AGAIN:
@@ -219,7 +228,7 @@ class InformationTask(MultilingualTask):
                 both = (compared["en"].asked_again, item.asked_again)
                 there = [counts for counts in both if counts is not None]
                 values[f"{ASKED_AGAIN}_en"] = [*map(sum, zip(*there, strict=True))] or None
-            scores = item.scores if item is not None else _NO_SCORES
+            scores = _NO_SCORES if item is None else item.scores
             own = _pair(scores)
             values[f"information_f1_{code}"] = own
             values[f"information_f1_by_prompt_{code}"] = scores.f1
@@ -227,16 +236,8 @@ class InformationTask(MultilingualTask):
             values[f"information_recall_{code}"] = own and own["recall"]
             if reply != AGAIN:
                 values[f"unscored_{code}"] = None if item is None else float(scores.f1 is None)
-            if item is None:
-                unverified = None
-            else:
-                verdicts = [*item.supported, *item.reference_supported]
-                unverified = [sum(v is None for v in verdicts), len(verdicts)]
-            values[f"unverified_{code}"] = unverified
-            parts = (
-                None if item is None else [item.unparsed, item.unparsed + len(item.claims or ())]
-            )
-            values[f"unparsed_{code}"] = parts
+            parts = {} if item is None else item.parts()
+            values |= {f"{name}_{code}": parts.get(name) for name in ("unverified", "unparsed")}
         return values
 
     def metrics(self) -> list[Metric]:
@@ -252,10 +253,12 @@ class InformationTask(MultilingualTask):
         metrics += self.group_metrics("information_f1", mean, HARMONIC)
         for code in self.languages:
             own = f"|language:{code}|{sign}"
-            metrics.append(Metric(f"n_claims_{code}", _mean_claims, "n_claims" + own))
-            metrics.append(Metric(f"abstained_{code}", MEAN, "abstained" + own))
             again = f"{ASKED_AGAIN}|of:claim_lists_and_comparisons{own}"
-            metrics.append(Metric(f"{ASKED_AGAIN}_{code}", RATIO, again))
+            metrics += [
+                Metric(f"n_claims_{code}", _mean_claims, "n_claims" + own),
+                Metric(f"abstained_{code}", MEAN, "abstained" + own),
+                Metric(f"{ASKED_AGAIN}_{code}", RATIO, again),
+            ]
         for code, reply in self.compared().items():
             floor = self.floor_signature if reply == AGAIN else ""
             own = f"|language:{code}|{sign}{floor}"
@@ -263,13 +266,11 @@ class InformationTask(MultilingualTask):
             metrics.append(Metric(f"information_f1_{code}", HARMONIC, whole))
             for name in ("information_f1_by_prompt", *_SHARES):
                 metrics.append(Metric(f"{name}_{code}", MEAN, name + own))
-            if reply != AGAIN:
-                unscored = signature("unscored", language=code, of="compared_prompts")
-                metrics.append(Metric(f"unscored_{code}", MEAN, unscored))
-            unverified = signature("unverified", language=code, of="all_claims")
-            metrics.append(Metric(f"unverified_{code}", RATIO, unverified))
-            unparsed = signature("unparsed", language=code, of="parts_of_claim_lists")
-            metrics.append(Metric(f"unparsed_{code}", RATIO, unparsed))
+            counts = {} if reply == AGAIN else {"unscored": "compared_prompts"}
+            counts |= {"unverified": "all_claims", "unparsed": "parts_of_claim_lists"}
+            for name, of in counts.items():
+                how = MEAN if name == "unscored" else RATIO
+                metrics.append(Metric(f"{name}_{code}", how, signature(name, language=code, of=of)))
         return metrics
 
 
@@ -307,48 +308,26 @@ def _asked_again(
     ]
 
 
-def _compare(
-    reference: str | None,
-    answer: str | None,
-    claims: Mapping[str | None, Extraction],
-    verdicts: Mapping[tuple[tuple[str, ...], str], list[bool | None]],
-) -> Compared:
-    both = [verdicts[pair] for pair in _pairs(reference, answer, claims)]
-    scores = claim_scores(*both) if both else _NO_SCORES
-    reason = None
-    if scores.f1 is None:
-        reason = _reason(reference, answer, claims)
-    own = claims[answer]
-    supported, reference_supported = both or ([], [])
-    return Compared(
-        answer, own.claims, supported, reference_supported, own.unparsed, scores, reason
-    )
+def _no_answer(reply: str, english: str) -> str | None:
+    """Why there is no answer to compare: that is not the other language's doing."""
+    if failed(reply):
+        return "the answer failed"
+    if failed(english):
+        return "the English answer failed"
+    return "the English answer was held back" if refused(english) else None
 
 
-def _because(compared: Compared, reply: str, english: str) -> Compared:
-    """The same, with the reason where there was no answer to compare.
-
-    A call failed, or a filter held the English answer back: not the other language's doing.
-    """
-    lacking = "the answer" if failed(reply) else "the English answer" if failed(english) else ""
-    if not lacking and refused(english):
-        nothing = replace(compared, supported=[], reference_supported=[], scores=_NO_SCORES)
-        return replace(nothing, reason="the English answer was held back")
-    return replace(compared, reason=f"{lacking} failed") if lacking else compared
-
-
-def _reason(
-    reference: str | None, answer: str | None, claims: Mapping[str | None, Extraction]
+def _no_score(
+    answer: str | None, own: tuple[str, ...] | None, english: tuple[str, ...] | None
 ) -> str:
+    """Why answers that are there have no score."""
     if answer is None:
         return "translation failed"
-    if claims[answer].claims is None:
+    if own is None:
         return "claims not read"
-    if claims[reference].claims is None:
+    if english is None:
         return "claims of the English answer not read"
-    if not claims[answer].claims and not claims[reference].claims:
-        return "both answers abstain"
-    return "claims not verified"
+    return "claims not verified" if own or english else "both answers abstain"
 
 
 def _mean_claims(values: list[dict[str, Any] | None]) -> float | None:

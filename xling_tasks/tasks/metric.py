@@ -67,10 +67,8 @@ class DocumentValues(UserDict[str, Any]):
 class Aggregation:
     """How documents' values become a metric, as the harness calls it, with a standard error.
 
-    Attributes:
-        metric: What it makes.
-        gaps: Whether documents without an answer, whose value is None, are left out.
-        keep: Told what values carry, a list for each metric that is recorded only.
+    With `gaps` documents without an answer, whose value is None, are left out. `keep` is told what
+    values carry, a list for each metric that is recorded only.
     """
 
     metric: Metric

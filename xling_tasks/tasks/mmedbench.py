@@ -6,7 +6,6 @@ letters. The `_ft` variants ask fine-tuned models in their frame and read their 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Mapping
 from itertools import chain, combinations
 from typing import Any
@@ -16,9 +15,6 @@ from xling_metrics.base import signature
 from xling_metrics.choices import best, exact
 from xling_metrics.language import language_consistency_corpus
 
-from xling_tasks.errors import XlingError
-from xling_tasks.harness.backends import has_loglikelihood
-from xling_tasks.harness.run import current
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.tasks.exam import ExamTask
@@ -49,8 +45,8 @@ class McqaTask(ExamTask):
     scores_texts = False
 
     def score(self) -> None:
-        """Have the reader read what the rules leave, over all replies at once."""
-        self.ask_about_letters()
+        """Ask about what the rules leave, over all replies at once."""
+        self.read_replies(self.heard())
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores of the letters in the reply."""
@@ -82,12 +78,7 @@ class McqaLLTask(ExamTask):
     def check_run(self) -> None:
         """Refuse backends that cannot score given text before anything is generated."""
         super().check_run()
-        lm = current().lm
-        if lm is not None and not self.predict_only and not has_loglikelihood(lm):
-            raise XlingError(
-                f"{self.config.task}: this backend gives no log-likelihoods; run the "
-                f"{self.record.key}_mcqa tasks instead"
-            )
+        self.need_loglikelihoods(f"Run the {self.record.key}_mcqa tasks instead")
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One continuation per candidate, all after the same context."""
@@ -110,13 +101,11 @@ class McqaLLTask(ExamTask):
 
     def metrics(self) -> list[Metric]:
         """`unparsed_rate` is the share of ties here; the `acc_norm*` divide by a length."""
-        return [
-            *self.choice_metrics(),
-            *(
-                Metric(name, MEAN, signature(name, of="all_questions", length=unit))
-                for name, (unit, _) in _UNITS.items()
-            ),
-        ]
+        signs = {
+            name: signature(name, of="all_questions", length=unit)
+            for name, (unit, _) in _UNITS.items()
+        }
+        return [*self.choice_metrics(), *(Metric(name, MEAN, s) for name, s in signs.items())]
 
 
 class RationaleTask(ExamTask):
@@ -142,7 +131,7 @@ class RationaleTask(ExamTask):
     def score(self) -> None:
         """Score all distinct rationales in one batch."""
         assert self._scorer is not None
-        self.ask_about_letters(after_marker=True)
+        self.read_replies(self.heard(after_marker=True))
         docs = {instance.doc["question_id"]: instance.doc for instance in self.instances}
         pairs = dict.fromkeys(
             (instance.doc["question_id"], self._rationale(reply))
@@ -177,22 +166,13 @@ class RationaleTask(ExamTask):
     def metrics(self) -> list[Metric]:
         """Letters, rationale, and how replies keep to the form."""
         assert self._scorer is not None
-        code = {"language": self.language, "libraries": ("langid",)}
-        sign = functools.partial(signature, **code)  # type: ignore[arg-type]
-        overlap = [
-            Metric(name, aggregate, text)
-            for name, (aggregate, text) in self._scorer.metrics().items()
-        ]
-        second = [
-            Metric(name, MEAN, self.second().signature(name))
-            for name in (CONSISTENCY, AGREE)
-            if self.second().there
-        ]
+        name, langid = "language_consistency", ("langid",)
+        second = self.second()
         return [
             *self.choice_metrics(),
-            *overlap,
-            Metric("language_consistency", MEAN, sign("language_consistency")),
-            *second,
+            *(Metric(own, *made) for own, made in self._scorer.metrics().items()),
+            Metric(name, MEAN, signature(name, language=self.language, libraries=langid)),
+            *(Metric(n, MEAN, second.signature(n)) for n in (CONSISTENCY, AGREE) if second.there),
             Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions")),
             Metric("no_end_rate", MEAN, signature("no_end_rate", of="all_questions")),
         ]

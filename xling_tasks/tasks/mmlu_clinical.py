@@ -23,11 +23,7 @@ class _Clinical(FlaggedChoices):
     provenance: Mapping[str, Any]
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
-        """Every question of the language.
-
-        Raises:
-            DataError: If the language's files are not there.
-        """
+        """Every question of the language."""
         self.record = MMLU_CLINICAL[record]
         self.exam = load(self.record, self.settings.data_dir, self.settings.dataset)
         self.provenance = self.exam.provenance

@@ -73,11 +73,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         return self.documents(self.data)
 
     def documents(self, data: PromptSet) -> list[dict[str, Any]]:
-        """The documents of a set, in the languages of this run.
-
-        Raises:
-            SettingError: If `languages` asks for one that the set does not have.
-        """
+        """The documents of a set, in the languages of this run."""
         wanted = self.settings.languages
         for code in wanted or ():
             if code not in data.languages:
@@ -162,11 +158,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         """Whether the evaluator is set; without it only the answers' language is reported."""
 
     def check_run(self) -> None:
-        """Load the translator before anything is generated.
-
-        Raises:
-            SettingError: If answers will be scored, and no translator is set.
-        """
+        """Load the translator before anything is generated, without which nothing is scored."""
         generation_arguments(self, self.temperature)
         if self.predict_only or not self.scored:
             return
@@ -274,14 +266,11 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         """Their metrics."""
         metrics = []
         for code in self.languages:
-            sign = signature("empty_rate", language=code, of="all_prompts")
-            metrics.append(Metric(f"empty_rate_{code}", MEAN, sign))
-            for name in ("failed_rate", "refused_rate"):
+            for name in ("empty_rate", "failed_rate", "refused_rate"):
                 sign = signature(name, language=code, of="all_prompts")
                 metrics.append(Metric(f"{name}_{code}", MEAN, sign))
             second = self.second(code)
-            sign = second.signature_of_match()
-            metrics.append(Metric(f"langid_match_{code}", MEAN, sign))
+            metrics.append(Metric(f"langid_match_{code}", MEAN, second.signature_of_match()))
             metrics += second.metrics(f"_{code}")
         return metrics
 
@@ -312,13 +301,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         return languages_of
 
     def group_metrics(self, name: str, sign: str, of_language: Aggregate = MEAN) -> list[Metric]:
-        """Means over the languages of each group of their scores.
-
-        Args:
-            name: The score.
-            sign: What is common to the signatures.
-            of_language: From a language's values of all documents to its score.
-        """
+        """Means over the languages of each group of their scores, each made by OF_LANGUAGE."""
         return [
             Metric(
                 f"{name}{suffix}",

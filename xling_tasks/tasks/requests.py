@@ -50,18 +50,8 @@ def request_seed(
     """The seed of one answer: the same in every run, another for every other answer.
 
     The first 31 bits of the SHA-256 of all six, written in this order with a zero byte between
-    them (the temperature as Python writes the float).
-
-    Args:
-        sampling_seed: `--metadata sampling_seed`, or the seed of `--gen_kwargs`.
-        dataset: The dataset's key.
-        language: The language of the question.
-        question: Its id; for a row of several answers, with the answer's.
-        temperature: The temperature of the request.
-        repeat: Which of the answers at this temperature, from 0.
-
-    Returns:
-        An integer from 0 to 2**31 - 1.
+    them (the temperature as Python writes the float; a question of several answers with the id of
+    the one it is about; repeats from 0).
     """
     parts = (sampling_seed, dataset, language, question, float(temperature), repeat)
     digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()

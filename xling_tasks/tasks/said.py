@@ -1,4 +1,4 @@
-"""What a run of the `lm_eval` command says of itself: a line per task, and what to do next."""
+"""What a run says of itself: which answers are no answers or cut off, and what to do next."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import atexit
 import shlex
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.harness.run import current
+from lm_eval.api.instance import Instance
+
+from xling_tasks.harness.backends import may_be_cut
+from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.log import log
 
 _COMMAND = ("lm_eval", "lm-eval")
-
-
-def scored(task: str, questions: int, seconds: float) -> None:
-    """Say that a task is scored."""
-    log.info("%s: %d questions scored in %.1f s", task, questions, seconds)
 
 
 _INCOMPLETE = {
@@ -45,38 +44,58 @@ def incomplete(task: str, recorded: Mapping[str, Any]) -> None:
         log.warning("%s: %s%s", task, "; ".join(found[:6]), more)
 
 
-@dataclass
-class _Next:
-    """The line at the end of the process; of a run since a time of the clock that dates files."""
+def cut_answers(
+    task: str, documents: Iterable[tuple[Sequence[Instance], Sequence[str]]]
+) -> dict[str, list[int]]:
+    """How many answers are as long as they may be (`max_gen_toks`), of how many, by language.
 
-    folder: str | None
-    samples: bool
-    predict_only: bool
-    since: float
+    Tokenizers make several times the tokens of one language that they make of another, so the same
+    room may cut answers in one alone. It is logged where one is, and nothing where none is.
 
-    def words(self) -> str | None:
-        """What to do next; None where nothing was written that was to be."""
-        if self.folder is None:
-            return (
-                "Next: run it with --output_path out --log_samples, then `xling report out` shows "
-                "the gap per language."
-            )
-        place = Path(self.folder)
-        place = place.parent if place.suffix == ".json" else place
-        if not any(file.stat().st_mtime >= self.since for file in place.rglob("*results_*.json")):
-            return None
-        shown = shlex.quote(self.folder)
-        if self.predict_only:
-            return (
-                f"Next: score the answers with --model xling_replay --model_args path={shown} "
-                "and the same --tasks, without --predict_only."
-            )
-        if not self.samples:
-            return f"Next: run it with --log_samples too, then `xling report {shown}` works."
-        return f"Next: xling report {shown}"
+    A document has its requests, in order; and the languages of its prompts, each of which has as
+    many requests.
+    """
+    long, asked = Counter[str](), Counter[str]()
+    for instances, codes in documents:
+        for at, instance in enumerate(instances):
+            code = codes[at * len(codes) // len(instances)]
+            room = instance.args[1].get("max_gen_toks")
+            asked[code] += len(instance.resps)
+            long[code] += sum(may_be_cut(current().lm, str(own), room) for own in instance.resps)
+    long, asked = (sum(all_ranks(own), Counter[str]()) for own in (long, asked))
+    if not long:
+        return {}
+    log.warning(
+        "%s: %d of %d answers are as long as they may be, so perhaps cut off, and scored as they "
+        "are. Give them more room: --gen_kwargs max_gen_toks=...",
+        task, long.total(), asked.total(),
+    )  # fmt: skip
+    return {code: [long[code], number] for code, number in asked.items()}
 
 
-_next: list[_Next] = []
+def what_is_next(folder: str | None, samples: bool, predict_only: bool, since: float) -> str | None:
+    """What to do after a run with output in a folder; None where nothing came SINCE a time."""
+    if folder is None:
+        return (
+            "Next: run it with --output_path out --log_samples, then `xling report out` shows "
+            "the gap per language."
+        )
+    place = Path(folder)
+    place = place.parent if place.suffix == ".json" else place
+    if not any(file.stat().st_mtime >= since for file in place.rglob("*results_*.json")):
+        return None
+    shown = shlex.quote(folder)
+    if predict_only:
+        return (
+            f"Next: score the answers with --model xling_replay --model_args path={shown} "
+            "and the same --tasks, without --predict_only."
+        )
+    if not samples:
+        return f"Next: run it with --log_samples too, then `xling report {shown}` works."
+    return f"Next: xling report {shown}"
+
+
+_next: list[Callable[[], str | None]] = []
 
 
 def say_next(predict_only: bool) -> None:
@@ -85,7 +104,8 @@ def say_next(predict_only: bool) -> None:
     if not run.command or run.rank != 0 or _next:
         return
     # File systems date to the second or less exactly than the clock.
-    _next.append(_Next(run.output, run.log_samples, predict_only, time.time() - 2))
+    since = time.time() - 2
+    _next.append(partial(what_is_next, run.output, run.log_samples, predict_only, since))
     atexit.register(_last_line)
 
 
@@ -94,6 +114,6 @@ def _last_line() -> None:
     is_command = command.stem in _COMMAND or command.parent.name in _COMMAND
     if not is_command or getattr(sys, "last_value", None) is not None:
         return
-    words = _next[0].words()
+    words = _next[0]()
     if words is not None:
         print(words, flush=True)

@@ -49,8 +49,19 @@ class SweepTask(XlingTask):
 
     @property
     def temperatures(self) -> tuple[float, ...]:
-        """The temperatures of this run."""
-        return swept_temperatures(self)
+        """The temperatures of this run: the setting, or the one of `--gen_kwargs`.
+
+        That stands for the whole sweep; no temperature is reported that was not used.
+        """
+        forced = forced_temperature(self)
+        if forced is None:
+            return self.settings.temperatures
+        if "temperatures" in self.settings.given and self.settings.temperatures != (forced,):
+            raise SettingError(
+                f"{self.config.task}: --gen_kwargs temperature={forced} would replace the sweep "
+                f"temperatures={list(self.settings.temperatures)}; give one of the two"
+            )
+        return (forced,)
 
     @property
     def asked_temperatures(self) -> tuple[float, ...]:
@@ -64,41 +75,13 @@ class SweepTask(XlingTask):
 
 
 def forced_temperature(task: XlingTask) -> float | None:
-    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments.
-
-    Raises:
-        SettingError: If it is not a number from 0 to 2.
-    """
+    """The temperature of `--gen_kwargs`, which the harness writes over the task's arguments."""
     forced = (task.config.generation_kwargs or {}).get("temperature")
     return None if forced is None else temperatures("--gen_kwargs temperature", forced)[0]
 
 
-def swept_temperatures(task: XlingTask) -> tuple[float, ...]:
-    """The temperatures a task samples at: the setting, or the one from `--gen_kwargs`.
-
-    The harness writes `--gen_kwargs` over the task's generation arguments after the task is made.
-    A temperature there stands for the whole sweep; no temperature is reported that was not used.
-
-    Raises:
-        SettingError: If `--gen_kwargs` and the setting contradict each other.
-    """
-    forced = forced_temperature(task)
-    if forced is None:
-        return task.settings.temperatures
-    if "temperatures" in task.settings.given and task.settings.temperatures != (forced,):
-        raise SettingError(
-            f"{task.config.task}: --gen_kwargs temperature={forced} would replace the sweep "
-            f"temperatures={list(task.settings.temperatures)}; give one of the two"
-        )
-    return (forced,)
-
-
 def generation_arguments(task: XlingTask, temperature: float) -> dict[str, Any]:
-    """The task's generation arguments at a temperature, sampling if and only if it is above 0.
-
-    Raises:
-        SettingError: If `--gen_kwargs do_sample` contradicts the temperature.
-    """
+    """The task's generation arguments at a temperature, sampling if and only if it is above 0."""
     arguments = deepcopy(task.generation_arguments)
     sample = temperature > 0
     if "do_sample" in arguments and bool(arguments["do_sample"]) != sample:

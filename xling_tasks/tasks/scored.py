@@ -37,12 +37,7 @@ from xling_tasks.unanswered import failed
 
 
 class ScoredTask(ConfigurableTask):  # type: ignore[misc]
-    """The part of a task that begins where its replies are scored; see `tasks.base.XlingTask`.
-
-    Attributes:
-        criterion: What it measures, a key of `CRITERIA`.
-        predict_only: Whether nothing is scored.
-    """
+    """The part of a task that begins where its replies are scored; see `tasks.base.XlingTask`."""
 
     criterion: str
     prompt_name: str

@@ -86,9 +86,7 @@ class SecondOpinion:
     ) -> list[bool | None]:
         """Whether both identifiers say the same: in the language, or not; None as for `inside`.
 
-        Args:
-            texts: The texts.
-            inside: What `inside` says of them, where that is known.
+        What that says of the texts is given where it is known.
         """
         second = self.inside(texts) if inside is None else inside
         first = in_language(texts, self._language, self._scripts)

@@ -7,7 +7,7 @@ section 3.4.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -28,17 +28,21 @@ from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
-from xling_tasks.errors import XlingError
-from xling_tasks.harness.backends import has_loglikelihood
-from xling_tasks.harness.run import current
-from xling_tasks.models.reader import Opinion, readable
+from xling_tasks.models.reader import Opinion
 from xling_tasks.readers.verdict import named_verdicts, read_verdict
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.reading import AGREEMENT, READER_AGAIN, ReadingTask
+from xling_tasks.tasks.reading import (
+    ACC,
+    AGREEMENT,
+    ASKED,
+    CONTRADICTED,
+    READER_AGAIN,
+    Heard,
+    ReadingTask,
+)
 from xling_tasks.tasks.requests import Request, SideRequest
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
-from xling_tasks.tasks.second_turn import ACC, ASKED, CONTRADICTED
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
@@ -96,28 +100,16 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
         return read_verdict(reply) is not None
 
     def score(self) -> None:
-        """Have the reader read what the rules leave, over all replies at once."""
+        """Ask about what the rules leave, over all replies at once."""
+        self.read_replies(self._heard())
+
+    def _heard(self) -> Iterator[Heard]:
         taus = len(self.temperatures)
-        if self.asks_again:
-            self.ask_model_again(
-                {
-                    (str(instance.doc["question_id"]), answer, reply): (instance, reply)
-                    for instance, reply in self.each_reply()
-                    for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
-                    if read_verdict(reply, answer) is None and readable(reply)
-                }
-            )
-        if not self.has_reader:
-            return
-        said = [
-            Opinion(reply, answer)
-            for instance, reply in self.each_reply()
-            if instance.idx < len(instance.doc["answers"]) * taus
-            for answer in [instance.doc["answers"][instance.idx // taus]["text"]]
-            if readable(reply)
-        ]
-        unread = [each for each in said if read_verdict(*each) is None]
-        self.ask_reader(unread, [each for each in said if read_verdict(*each) is not None])
+        for instance, reply in self.each_reply():
+            answer = instance.doc["answers"][instance.idx // taus]["text"]
+            key = (str(instance.doc["question_id"]), answer, reply)
+            verdict = read_verdict(reply, answer)
+            yield Heard(key, instance, reply, verdict, Opinion(reply, answer))
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The reader's prompts, with the judged text standing in for the reply to come."""
@@ -205,13 +197,10 @@ class VerifiabilityLLTask(_Rows):
 
     def check_run(self) -> None:
         """Refuse backends that cannot score given text before anything is generated."""
-        lm = current().lm
-        if lm is not None and not self.predict_only and not has_loglikelihood(lm):
-            raise XlingError(
-                f"{self.config.task}: this backend gives no log-likelihoods. Leave the "
-                "'verifiability_ll' tasks out: the group xlinghealth holds all others, and "
-                f"xlinghealth_verifiability_{self.record.key}_* ask the same in words"
-            )
+        self.need_loglikelihoods(
+            "Leave the 'verifiability_ll' tasks out: the group xlinghealth holds all others, and "
+            f"xlinghealth_verifiability_{self.record.key}_* ask the same in words"
+        )
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """Two continuations; with a chat template the reply starts without a space."""

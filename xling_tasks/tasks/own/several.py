@@ -11,6 +11,7 @@ built-in tasks (`logs/by_language.py`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -125,10 +126,9 @@ class OwnTask(XlingTask):
         flagged: Mapping[str, str] = next(
             (counts["flagged"] for counts in own.values() if "flagged" in counts), {}
         )
-        reasons: dict[str, int] = {}
+        reasons = Counter[str]()
         for counts in own.values():
-            for reason, count in counts["unusable_reasons"].items():
-                reasons[reason] = reasons.get(reason, 0) + count
+            reasons.update(counts["unusable_reasons"])
         return {
             "languages": list(self.parts),
             "questions": max((counts["questions"] for counts in own.values()), default=0),
@@ -138,7 +138,7 @@ class OwnTask(XlingTask):
                 for code, counts in own.items()
                 if counts["unusable_questions"]
             },
-            "unusable_reasons": reasons,
+            "unusable_reasons": dict(reasons),
             **({"flagged": flagged} if flagged else {}),
             **({"languages_left_out": self.left_out} if self.left_out else {}),
         }
