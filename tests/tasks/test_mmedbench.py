@@ -272,3 +272,31 @@ def test_real_questions(run, realdata):
     # Five options, several of which may be right; two, one of which is.
     asked = (results["samples"][f"mmedbench_mcqa_ll_{code}"][0] for code in ("fr", "ru"))
     assert [len(sample["arguments"]) for sample in asked] == [31, 2]
+
+
+def test_a_peft_adapter_through_the_hf_backend(run, tiny_hf, tmp_path):
+    peft = pytest.importorskip("peft")
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(1)
+    base = AutoModelForCausalLM.from_pretrained(tiny_hf)
+    config = peft.LoraConfig(r=4, target_modules=["down_proj", "o_proj"], init_lora_weights=False)
+    adapted_model = peft.get_peft_model(base, config)
+    for name, weight in adapted_model.named_parameters():
+        if "lora_" in name:
+            weight.data.mul_(100)
+    adapted_model.save_pretrained(tmp_path)
+    tasks = ["mmedbench_mcqa_ft_demo_fr", "mmedbench_rationale_ft_demo_fr"]
+    options = {"limit": 2, "device": "cpu", "gen_kwargs": "max_gen_toks=8", "metadata": OFF}
+    adapted, plain = (
+        run(tasks, model="hf", **options,
+            model_args={"pretrained": tiny_hf, "peft": own, "dtype": "float32"})
+        for own in (str(tmp_path), None)
+    )  # fmt: skip
+    replies, others = (
+        [sample["resps"] for task in tasks for sample in results["samples"][task]]
+        for results in (adapted, plain)
+    )
+    assert replies != others
+    assert adapted["results"][tasks[1]]["no_end_rate,none"] == 1.0
