@@ -88,12 +88,9 @@ class Drawing:
         return join([_legend(self._entries), *parts, Markup("</div>")])
 
     def svg(self, title: str, alt: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-        """The picture by itself on white, with its title; equal drawings give equal text.
+        """The picture by itself on white, with `names` in place of models' names.
 
-        Args:
-            title: What it shows.
-            alt: Its finding in words.
-            names: What to write in place of a model's name.
+        Equal drawings give equal text.
         """
         y = 10.0
         parts = []

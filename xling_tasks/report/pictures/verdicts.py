@@ -41,7 +41,6 @@ _ENDPOINT = ("criterion", "metric")
 ENGLISH = "English"
 """What conclusions are beside, where nothing else is said."""
 
-
 MOST_MODELS = 3
 """With more, the first picture shows signs alone: a column for each model."""
 
@@ -51,13 +50,7 @@ def overview(
 ) -> Markup:
     """The report's first picture, as HTML for a page that has `style.css()`.
 
-    Args:
-        conclusions: Those to show: of a report, or of one language.
-        level: Coverage of their intervals.
-        beside: What they are against.
-
-    Returns:
-        A figure with a text alternative; empty if there is nothing to show.
+    A figure with a text alternative; empty if there is nothing to show.
     """
     drawing = overview_drawing(conclusions, level, beside)
     if drawing is None:

@@ -57,10 +57,7 @@ def tables(
 ) -> list[Table]:
     """Every table: coverage first, the gaps in short, what each criterion found, the tests.
 
-    Args:
-        report: The numbers.
-        published: Whether the papers' figures stand beside them, marked.
-        topics: Question -> topic, for tables by topic.
+    The papers' `published` figures stand beside them, marked; `topics` are those of questions.
     """
     notes: dict[tuple[str, str], list[str]] = {}
     for item in remarks_of(report):

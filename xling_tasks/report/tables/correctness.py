@@ -236,7 +236,5 @@ def human_tables(report: Report) -> Iterator[Table]:
             item.value, item.low, item.high, *ends, item.n, item.labels,
         )  # fmt: skip
     if rows.rows:
-        title = "Corrected by people"
-        yield rows.table(
-            "correctness_by_people", "correctness", title, [note("correctness_people")]
-        )
+        key, title = "correctness_by_people", "Corrected by people"
+        yield rows.table(key, "correctness", title, [note("correctness_people")])
