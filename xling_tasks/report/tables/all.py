@@ -23,7 +23,6 @@ from xling_tasks.report.tables.translation import translation_tables
 from xling_tasks.report.tables.xlinghealth import (
     consistency_tables,
     filtered_tables,
-    likelihood_tables,
     verifiability_tables,
 )
 
@@ -33,7 +32,6 @@ _CRITERIA = (
     correctness_tables,
     consistency_tables,
     verifiability_tables,
-    likelihood_tables,
     mmedbench_tables,
     multilingual_tables,
     declared_tables,
