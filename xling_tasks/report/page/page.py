@@ -21,7 +21,7 @@ from xling_tasks.logs.results import as_json
 from xling_tasks.pages import digest, page_file, texts
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.documents import filled
-from xling_tasks.report.lines import lines, listed
+from xling_tasks.report.lines import about_the_judge, lines, listed
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.first import MODELS, answers, first_screen
 from xling_tasks.report.page.html import environment, questions, text
@@ -117,11 +117,9 @@ def markdown(report: Report, tables: Sequence[Table], banner: Sequence[str]) -> 
 
 def _linked(report: Report) -> list[str]:
     """Every conclusion in words, with a link to its questions."""
-    by_text = {said: item for item, said in conclusions_by_criterion(report)}
-    return [
-        text(said) + (Markup(" ") + questions(by_text[said]) if said in by_text else "")
-        for said in conclusions_in_words(report)
-    ]
+    said = conclusions_by_criterion(report)
+    linked = [text(words) + Markup(" ") + questions(item) for item, words in said]
+    return [*linked, *map(text, about_the_judge(report.conclusions))]
 
 
 def _asked(report: Report) -> list[str]:

@@ -14,6 +14,7 @@ from xling_tasks.languages import in_order, language_name
 from xling_tasks.logs import alike
 from xling_tasks.outcomes import NOT_MEASURED, SERVED
 from xling_tasks.report.data import Task
+from xling_tasks.report.lines import listed
 from xling_tasks.report.model import Report
 from xling_tasks.report.outcomes import counted
 from xling_tasks.report.tables.grid import dataset_title, grouped, recorded, task_languages
@@ -70,14 +71,10 @@ def differences(report: Report) -> list[str]:
         titles = places.setdefault(item.text, {}).setdefault(item.dataset, [])
         titles.append(CRITERIA[item.criterion].title)
     return [
-        "; ".join(f"{_joined(titles)}, {dataset_title(key)}" for key, titles in by_dataset.items())
+        "; ".join(f"{listed(titles)}, {dataset_title(key)}" for key, titles in by_dataset.items())
         + f": {text}"
         for text, by_dataset in places.items()
     ]
-
-
-def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def remarks_of(report: Report) -> list[Difference]:
