@@ -202,7 +202,9 @@ def strata_of(task: Task, name: str) -> dict[str, str]:
     if _label(name) not in asked or name not in task.columns:
         return {}
     values = {label: task.columns[label].values(task.ids) for label in asked}
-    useless = _useless(task) if name == HELPED else set[str]()
+    outcomes = task.outcomes.get(task.place.language, []) if name == HELPED else []
+    by_question = zip(task.ids, outcomes, strict=False)
+    useless = {key for key, outcome in by_question if outcome in NOT_SERVED}
     return {
         key: _USELESS
         if key in useless
@@ -210,12 +212,6 @@ def strata_of(task: Task, name: str) -> dict[str, str]:
         for key, value in task.columns[name].values(task.ids).items()
         if value is not None
     }
-
-
-def _useless(task: Task) -> set[str]:
-    """The questions whose answer is of no use to who asked."""
-    outcomes = task.outcomes.get(task.place.language, [])
-    return {key for key, outcome in zip(task.ids, outcomes, strict=False) if outcome in NOT_SERVED}
 
 
 def judged(

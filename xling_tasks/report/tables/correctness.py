@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from xling_tasks.criteria import (
-    CRITERIA,
-    ENGLISH,
-    LABELS,
-    MOST_JUDGES,
-    NO_RESPONSE,
-    of_judge,
-)
+from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, MOST_JUDGES, NO_RESPONSE, of_judge
 from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import in_order
