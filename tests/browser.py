@@ -97,9 +97,6 @@ def reload_with_its_store(page: Any) -> None:
     On a busy machine Chromium now and then shows a reloaded page an empty store (seen in one reload
     of some two hundred): what was saved is then saved once more. The page itself does not save as it
     opens, so this hides no fault of its own.
-
-    Args:
-        page: Of playwright.
     """
     saved = page.evaluate("({...localStorage})")
     for _ in range(20):
@@ -127,14 +124,10 @@ def share_a_store(page: Any, tab: Any) -> bool:
 
 
 def axe(page: Any, **options: Any) -> list[str]:
-    """What axe-core finds wrong with a page.
+    """What axe-core finds wrong with a page, by options as `axe.run` takes them.
 
-    Args:
-        page: Of playwright. Its policy may forbid scripts: the code comes by the debugger.
-        **options: As `axe.run` takes them.
-
-    Returns:
-        A line per violation: the rule, what it says, and the elements; empty if all is well.
+    A line per violation: the rule, what it says, and the elements. The page's policy may forbid
+    scripts: the code comes by the debugger.
     """
     page.evaluate(_axe_code())
     # No rule in use looks at media or style sheets of other origins, which `preload` would fetch.

@@ -19,6 +19,22 @@ from xling_tasks.report.model import Cell, Conclusion, Options, Report
 N = 24
 
 
+def linear(color):
+    """Red, green and blue of a colour such as `#00204d`, as light."""
+    parts = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(color):
+    return float([0.2126, 0.7152, 0.0722] @ linear(color))
+
+
+def contrast(color, other):
+    """WCAG's ratio."""
+    low, high = sorted(map(luminance, (color, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
 def task(model, criterion="verifiability", dataset="demo", language="es", columns=None):
     name = f"xlinghealth_{criterion}_{dataset}_{language}".rstrip("_")
     results = TaskResults(name, Results(Path("r.json"), {}))

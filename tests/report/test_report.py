@@ -116,14 +116,24 @@ def test_endpoints_alone_are_corrected_each_model_and_harm_by_itself(written):
         assert item["p_holm"] is None or item["role"] == "endpoint"
 
 
-def test_a_limited_run_with_a_missing_language_says_so_on_top(two_models, served, tmp_path, capsys):
-    tasks = "xlinghealth_correctness_demo_en,xlinghealth_correctness_demo_hi"
-    out = lm_eval(tmp_path / "out", tasks, served, "--limit", "5")
+def test_a_limited_run_says_so_on_top_and_topics_have_their_spread_over_seeds(
+    two_models, served, tmp_path, capsys
+):
+    tasks = (
+        "xlinghealth_correctness_demo_en,xlinghealth_correctness_demo_hi,"
+        "xlinghealth_consistency_demo_en,xlinghealth_consistency_demo_es"
+    )
+    out = lm_eval(tmp_path / "out", tasks, served, "--limit", "6", topic_seeds=3)
     words = ["report", out, f"other={two_models[1]}", "--to", tmp_path / "r", "--no-pictures"]
     status, shown, _ = xling(capsys, *words)
-    assert status == 0 and "limit" in shown and "5 of 24" in shown
+    assert status == 0 and "limit" in shown and "6 of 24" in shown
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
-    assert page.index("5 of 24") < page.index("<table")
+    assert page.index("6 of 24") < page.index("<table")
+    content = content_of(tmp_path / "r")
+    spread = [v for v in content["values"]
+              if v["metric"].startswith("sim_lda20_") and "seed_sd" in v["metric"]]  # fmt: skip
+    assert spread and all(v["value"] > 0 and v["interval"]["low"] is not None for v in spread)
+    assert not any("seed_sd" in c["metric"] for c in content["against_english"])
 
 
 def test_files_that_do_not_belong_together_are_refused(two_models, tmp_path, capsys):
@@ -200,17 +210,6 @@ def test_the_short_table_says_no_more_than_the_numbers(written):
             uncorrected += 1
             assert float(row["p (Holm)"]) >= 0.05 and not low <= 0 <= high
     assert uncorrected
-
-
-def test_topic_metrics_with_their_spread_over_seeds(served, tmp_path, capsys):
-    tasks = "xlinghealth_consistency_demo_en,xlinghealth_consistency_demo_es"
-    out = lm_eval(tmp_path / "out", tasks, served, "--limit", "6", topic_seeds=3)
-    assert xling(capsys, "report", out, "--to", tmp_path / "r", "--no-pictures")[0] == 0
-    content = content_of(tmp_path / "r")
-    spread = [v for v in content["values"]
-              if v["metric"].startswith("sim_lda20_") and "seed_sd" in v["metric"]]  # fmt: skip
-    assert spread and all(v["value"] > 0 and v["interval"]["low"] is not None for v in spread)
-    assert not any("seed_sd" in c["metric"] for c in content["against_english"])
 
 
 def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):

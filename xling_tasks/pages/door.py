@@ -21,9 +21,7 @@ DOOR = "view.html"
 def behind(**filters: str) -> str:
     """The address of the questions that a number or sentence is of, the widest gaps first.
 
-    Args:
-        filters: As the viewer has them: model, criterion, dataset, language, label; empty ones
-            filter nothing.
+    By the viewer's filters: model, criterion, dataset, language, label; empty ones filter nothing.
     """
     kept = {name: value for name, value in filters.items() if value}
     asked = urlencode({**kept, "sort": "gap"}, quote_via=quote, errors="replace")
@@ -31,23 +29,16 @@ def behind(**filters: str) -> str:
 
 
 def write_door(folder: Path, address: str = "") -> None:
-    """Write the door of a report.
+    """Write the door of a report, which leads on to a viewer's address; empty for none.
 
-    Args:
-        folder: The report's.
-        address: Where a viewer runs; empty for none. It is a secret, so that only the owner may
-            read the file.
-
-    Raises:
-        DataError: If it cannot be written.
+    The address is a secret, so that only the owner may read the file.
     """
     path = folder / DOOR
     with writing(path):
         path.touch()
         path.chmod(0o600 if address else 0o644)
-        page = offline_page(
-            "door", {"address": address}, title="The questions", shared=("reading",)
-        )
+        told = {"address": address}
+        page = offline_page("door", told, title="The questions", shared=("reading",))
         path.write_text(page, encoding="utf-8", newline="\n")
 
 

@@ -28,15 +28,10 @@ def offline_page(
     shared: Sequence[str] = (),
     styles: Sequence[str] = (),
 ) -> str:
-    """A page as HTML.
+    """A page as HTML, of the template, style and script in this folder that have its name.
 
-    Args:
-        name: Of its template, style and script in this folder.
-        data: What its script reads.
-        title: Its title, plain text of ours.
-        digest: What tells it from others of this kind.
-        shared: Names of styles with scripts in this folder that stand before its own.
-        styles: Names of further styles in this folder.
+    Its script reads the data; the title is plain text of ours; the digest tells it from others of
+    its kind. `shared` styles with scripts stand before its own; `styles` are further ones.
     """
     style = "".join(page_file(f"{each}.css") for each in (*shared, name, *styles))
     script = "".join(page_file(f"{each}.js") for each in (*shared, name))

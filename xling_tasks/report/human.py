@@ -31,17 +31,11 @@ _HELP = "more_comprehensive"
 
 
 class Labels(NamedTuple):
-    """What people said of a task's answers.
+    """What people said of a task's answers."""
 
-    Attributes:
-        people: Their names.
-        given: Question -> the label of each, None where they gave none.
-        settled: Question -> the label that was decided where theirs differ.
-    """
-
-    people: tuple[str, ...]
-    given: Mapping[str, tuple[str | None, ...]]
-    settled: Mapping[str, str] = MappingProxyType({})
+    people: tuple[str, ...]  # Their names.
+    given: Mapping[str, tuple[str | None, ...]]  # Question -> each one's label; None for none.
+    settled: Mapping[str, str] = MappingProxyType({})  # What was decided where theirs differ.
 
     def share(self, question: str, label: str) -> float | None:
         """1 if most people gave an answer this label, else 0, and a part where several labels lead.
@@ -87,27 +81,18 @@ Key = tuple[Path, str]
 
 
 class Contrast(NamedTuple):
-    """A corrected sum of shares.
+    """A corrected sum of shares."""
 
-    Attributes:
-        range: The sum with interval and p.
-        means: The corrected share of each side.
-        n: Questions that all sides have.
-        asked: Questions that one side has.
-    """
-
-    range: Range
-    means: list[float | None]
-    n: int
-    asked: int
+    range: Range  # The sum with interval and p.
+    means: list[float | None]  # The corrected share of each side.
+    n: int  # Questions that all sides have.
+    asked: int  # Questions that one side has.
 
 
 class Human:
     """People's labels, by results file and task.
 
-    Attributes:
-        notes: What a reader must know: tasks and gaps that could not be corrected. Those of gaps
-            come with the gaps (`contrast`).
+    `notes` tell of tasks and gaps that could not be corrected; those of gaps come with `contrast`.
     """
 
     def __init__(self, labels: Mapping[Key, Labels], notes: Sequence[str]) -> None:
@@ -121,17 +106,10 @@ class Human:
     def contrast(
         self, name: str, sides: Sequence[tuple[int, Task]], level: float
     ) -> Contrast | None:
-        """A sum of a label's shares in several tasks over the questions that all have.
+        """A corrected sum of shares over the questions that all tasks have, each with its sign.
 
-        Args:
-            name: One of `LABELS`, or `helped`.
-            sides: Sign (1 or -1) and task.
-            level: Coverage.
-
-        Returns:
-            The corrected sum; None without people's labels of all. Where they labelled an answer
-            of each of the judge's labels, but none among the questions that all tasks have, a note
-            says so.
+        Of one of `LABELS`, or `helped`. None without people's labels of all. Where they labelled an
+        answer of each of the judge's labels, but none among the shared questions, a note says so.
         """
         given = [labels for _, task in sides if (labels := self.labels_of(task)) is not None]
         if _label(name) not in LABELS or len(given) < len(sides):
@@ -224,7 +202,9 @@ def strata_of(task: Task, name: str) -> dict[str, str]:
     if _label(name) not in asked or name not in task.columns:
         return {}
     values = {label: task.columns[label].values(task.ids) for label in asked}
-    useless = _useless(task) if name == HELPED else set[str]()
+    outcomes = task.outcomes.get(task.place.language, []) if name == HELPED else []
+    by_question = zip(task.ids, outcomes, strict=False)
+    useless = {key for key, outcome in by_question if outcome in NOT_SERVED}
     return {
         key: _USELESS
         if key in useless
@@ -232,12 +212,6 @@ def strata_of(task: Task, name: str) -> dict[str, str]:
         for key, value in task.columns[name].values(task.ids).items()
         if value is not None
     }
-
-
-def _useless(task: Task) -> set[str]:
-    """The questions whose answer is of no use to who asked."""
-    outcomes = task.outcomes.get(task.place.language, [])
-    return {key for key, outcome in zip(task.ids, outcomes, strict=False) if outcome in NOT_SERVED}
 
 
 def judged(

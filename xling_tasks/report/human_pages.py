@@ -17,13 +17,8 @@ from xling_tasks.report.human import Human, Key, Labels, judged, key_of, strata_
 def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
     """People's exports, given to the models whose answers they are about.
 
-    Args:
-        paths: Files that the page of `xling annotate` exported.
-        models: The report's models.
-
-    Raises:
-        DataError: If a file is no export, two pages are about one task, a page is about none of
-            the models' answers as they are now, or somebody disagrees with a label and names none.
+    DataError if a file is no export, two pages are about one task, a page is about none of the
+    models' answers as they are now, or somebody disagrees with a label and names none.
     """
     labels: dict[Key, Labels] = {}
     notes: list[str] = []
@@ -106,8 +101,8 @@ def _misfit(export: Export, task: Task) -> str:
     sizes = Counter(strata.values())
     for label in LABELS if export.strata else ():
         own = export.strata.get((name, label))
-        if (0 if own is None else own.population) != sizes[label]:
-            size = 0 if own is None else own.population
+        size = 0 if own is None else own.population
+        if size != sizes[label]:
             return f"{name} has {size} answers that are {label} there and {sizes[label]} here"
     return ""
 

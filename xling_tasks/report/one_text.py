@@ -20,17 +20,11 @@ _SHOWN = 80
 
 
 class Said(NamedTuple):
-    """A text that several questions got.
+    """A text that several questions got."""
 
-    Attributes:
-        text: Its beginning.
-        times: Questions that got it.
-        asked: Questions with an answer.
-    """
-
-    text: str
-    times: int
-    asked: int
+    text: str  # Its beginning.
+    times: int  # Questions that got it.
+    asked: int  # Questions with an answer.
 
 
 class OneText:

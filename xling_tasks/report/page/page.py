@@ -7,25 +7,25 @@ hash and pictures that are part of the page, and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria.rates import GLOSSARY as SHARED
 from xling_tasks.data.published import SOURCES
 from xling_tasks.languages import language_name
 from xling_tasks.logs.results import as_json
 from xling_tasks.pages import digest, page_file, texts
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.documents import filled
-from xling_tasks.report.lines import lines, listed
+from xling_tasks.report.lines import about_the_judge, lines, listed
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.first import MODELS, answers, first_screen
 from xling_tasks.report.page.html import environment, questions, text
 from xling_tasks.report.page.samples import SampleToRead
-from xling_tasks.report.page.sections import glossary, sections_of
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.sentences import VERDICTS, metric_of
@@ -36,6 +36,8 @@ from xling_tasks.secrets import redact, without_hosts
 
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 _RUN = ("model", "gen_kwargs", "limit", "batch_size", "device")
+_OTHER = {"statistics": "Statistics", "coverage": "Coverage", "other": "Other"}
+"""Sections of what belongs to no criterion."""
 
 
 def page(
@@ -46,15 +48,9 @@ def page(
     banner: Sequence[str],
     created: str,
 ) -> str:
-    """The report as one HTML document; equal arguments give equal text.
+    """The report as one HTML document, with notes on the runs as its banner.
 
-    Args:
-        report: The numbers, for the first screen, settings and signatures.
-        tables: All tables.
-        pictures: All pictures.
-        samples: What to read.
-        banner: Notes on the runs; may be empty.
-        created: When, as text.
+    Equal arguments give equal text.
     """
     style = page_style()
     names = [model.name for model in report.models]
@@ -99,10 +95,7 @@ def _parted(tables: Sequence[Table]) -> tuple[list[Table], list[Table]]:
 def markdown(report: Report, tables: Sequence[Table], banner: Sequence[str]) -> str:
     """The report as Markdown, in the page's order, without pictures and answers to read.
 
-    Args:
-        report: The numbers, for the first lines.
-        tables: All tables; notes that several share stand once, below them.
-        banner: Notes on the runs.
+    Notes that several tables share stand once, below them.
     """
     numbers, rest = _parted(tables)
     titles = {item.dataset: dataset_title(item.dataset) for item in report.conclusions}
@@ -124,11 +117,9 @@ def markdown(report: Report, tables: Sequence[Table], banner: Sequence[str]) -> 
 
 def _linked(report: Report) -> list[str]:
     """Every conclusion in words, with a link to its questions."""
-    by_text = {said: item for item, said in conclusions_by_criterion(report)}
-    return [
-        text(said) + (Markup(" ") + questions(by_text[said]) if said in by_text else "")
-        for said in conclusions_in_words(report)
-    ]
+    said = conclusions_by_criterion(report)
+    linked = [text(words) + Markup(" ") + questions(item) for item, words in said]
+    return [*linked, *map(text, about_the_judge(report.conclusions))]
 
 
 def _asked(report: Report) -> list[str]:
@@ -161,6 +152,90 @@ def policy(style: str) -> str:
 def page_style() -> str:
     """Ours, that of pictures and verdicts, and the fonts by language."""
     return "\n".join([page_file("report.css"), css(), page_file("fonts.css")])
+
+
+# A section per criterion, with its tables, pictures and answers to read
+
+
+class Section(NamedTuple):
+    """A criterion on the page."""
+
+    key: str  # Its anchor.
+    title: str  # Its heading.
+    meaning: str  # What it asks; empty for what is no criterion.
+    pictures: Sequence[Picture]  # The first is shown, others are folded.
+    tables: Sequence[Table]  # Tables that are shown.
+    more: Sequence[Table]  # Further tables, then what was measured at all, then tests; folded.
+    notes: Sequence[str]  # What must be known to read all these, each once.
+    samples: Mapping[str, Sequence[SampleToRead]]  # Model -> what to read, last.
+
+
+def sections_of(
+    tables: Sequence[Table],
+    pictures: Sequence[Picture],
+    samples: Sequence[SampleToRead],
+    banner: Sequence[str],
+) -> Iterator[Section]:
+    """A section per criterion; last what belongs to none. Notes of tables repeat no banner's.
+
+    The tables with the conclusions stand before all sections, in none of them.
+    """
+    titles = {key: known.title for key, known in CRITERIA.items()}
+    for key, title in {**titles, **_OTHER}.items():
+        own = [item for item in tables if _place(item) == key]
+        drawn = [item for item in pictures if _known(item.section) == key]
+        read: dict[str, list[SampleToRead]] = {}
+        for item in samples:
+            if item.criterion == key:
+                read.setdefault(item.model, []).append(item)
+        if own or drawn or read:
+            shown, more = _split(key, own)
+            notes = dict.fromkeys(note for item in own for note in item.notes)
+            untold = [note for note in notes if not _told(note, banner)]
+            asks = CRITERIA[key].asks if key in CRITERIA else ""
+            yield Section(key, title, asks, drawn, shown, more, untold, read)
+
+
+def _split(key: str, own: Sequence[Table]) -> tuple[list[Table], list[Table]]:
+    """The tables that are shown, and the others: values, then coverage, then tests."""
+    if key not in CRITERIA:
+        return list(own), []
+    values = [item for item in own if item.section not in ("coverage", "statistics")]
+    named = re.compile(rf"{key}_(?!means|by_people)[a-z]+")
+    shown = [item for item in values if named.fullmatch(item.key)] or values[:1]
+    order = {"coverage": 1, "statistics": 2}
+    rest = [item for item in own if item not in shown]
+    return shown, sorted(rest, key=lambda item: order.get(item.section, 0))
+
+
+def _told(note: str, banner: Sequence[str]) -> bool:
+    """Whether the notes on the runs say it already."""
+    text = re.sub(r"^\[\w+\] ", "", note).removesuffix(".")
+    return any(line.endswith(f": {text}") for line in banner)
+
+
+def _place(item: Table) -> str:
+    """Where a table stands: coverage and statistics with the criterion that their key names."""
+    if item.section not in ("statistics", "coverage"):
+        return _known(item.section)
+    named = [key for key in CRITERIA if f"_{key}_" in f"_{item.key}_"]
+    return max(named, key=len, default=item.section)
+
+
+def _known(section: str) -> str:
+    return section if section in CRITERIA or section in _OTHER else "other"
+
+
+def glossary(report: Report) -> dict[str, str]:
+    """The terms of a report's tables and pictures, those of each of its criteria together."""
+    used, said = {cell.panel.criterion for cell in report.cells}, texts()["glossary"]
+    own = {
+        key: text
+        for name, one in CRITERIA.items()
+        if name in used
+        for key, text in (one.glossary or {}).items()
+    }
+    return {**said["terms"], **own, **SHARED, **said["tests"]}
 
 
 # How it was made

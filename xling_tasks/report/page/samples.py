@@ -71,18 +71,11 @@ class SampleToRead:
 
 
 def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:
-    """Examples of what is worse than in English.
+    """Examples of what is worse than in English, at most `n` per model and criterion.
 
-    Args:
-        report: Whose models to read.
-        n: How many at most per model and criterion.
-
-    Returns:
-        By criterion, then model: first of the languages that a conclusion finds worse, in turns,
-        then the widest gaps; equal ones by the question's id.
-
-    Raises:
-        DataError: If a file of samples has changed since it was read, or is broken.
+    By criterion, then model: first of the languages that a conclusion finds worse, in turns, then
+    the widest gaps; equal ones by the question's id. DataError if a file of samples has changed
+    since it was read, or is broken.
     """
     samples = []
     for criterion in CRITERIA:

@@ -43,12 +43,9 @@ _LINES_HEIGHT = 170
 
 
 def dots(facet: Facet, every: Sequence[str], alt: str) -> Panel:
-    """Values with their intervals; models below each other, each with its own mark.
+    """Values with their intervals: model -> language -> value, each model with its own mark.
 
-    Args:
-        facet: Model -> language -> value.
-        every: All models of the report, so that each looks the same in every picture.
-        alt: What it shows in words.
+    Of `every` model of the report, so that each looks the same in every picture.
     """
     pitch = _pitch(len(facet.series))
     scale = Scale.over(end for point in facet.points for end in point if end is not None)
@@ -76,14 +73,7 @@ def _dot(point: Point, scale: Scale, y: float, index: int, name: str) -> Markup:
 
 
 def boxes(facet: Facet, series: BoxSeries, every: Sequence[str], alt: str) -> Panel:
-    """Where the questions' own values lie: the middle half, nine of ten, median and mean.
-
-    Args:
-        facet: Title, axis and rows.
-        series: Model -> language -> values.
-        every: All models of the report.
-        alt: What it shows in words.
-    """
+    """Where the questions' own values lie: the middle half, nine of ten, median and mean."""
     pitch = _pitch(len(series))
     scale = Scale.over(v for rows in series.values() for values in rows.values() for v in values)
     inside = []
@@ -138,13 +128,9 @@ def _segment(name: str, share: float, start: float, y: float, row: str) -> Marku
 
 
 def heat(facet: Facet, columns: Sequence[float], span: tuple[float, float], alt: str) -> Panel:
-    """A map of language by temperature; every number is written on its colour.
+    """A map of temperature -> language -> value; every number is written on its colour.
 
-    Args:
-        facet: Temperature -> language -> value.
-        columns: The temperatures.
-        span: Lowest and highest value of all maps that share the colours.
-        alt: What it shows in words.
+    `span` are the lowest and highest value of all maps that share the colours.
     """
     width = (1 - _LEFT) / len(columns)
     parts = [_row_name(row, i, 20) for i, row in enumerate(facet.rows)]
@@ -176,20 +162,13 @@ def _square(
 
 
 def lines(facet: Facet, columns: Sequence[float], scale: Scale, alt: str) -> Panel:
-    """A metric over temperature, a line for each language with its own mark.
+    """Temperature -> language -> value, a line for each language with its own mark.
 
-    Args:
-        facet: Temperature -> language -> value.
-        columns: The temperatures.
-        scale: From bottom to top; the same for all panels of a picture.
-        alt: What it shows in words.
+    The scale, from bottom to top, is the same for all panels of a picture.
     """
     across = Scale.over(columns, room=0.06)
     ticks = scale.ticks(5)
-    parts = []
-    for tick in ticks:
-        y = _up(scale, tick)
-        parts.append(line(0, y, 1, y, "rule"))
+    parts = [line(0, _up(scale, tick), 1, _up(scale, tick), "rule") for tick in ticks]
     for tau in columns:
         parts.append(label(f"{tau:g}", across.at(tau), _LINES_HEIGHT + 10, "small soft middle"))
     for index, row in enumerate(facet.rows):

@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
 from unicodedata import east_asian_width
@@ -72,28 +73,18 @@ class Drawing:
 
     def html(self) -> Markup:
         """The picture for a page that has `style.css()`; every panel has its text alternative."""
-        parts: list[Markup] = []
-        group = ""
+        parts = [_legend(self._entries)]
         alone = " alone" if self.columns == 1 else " many" if len(self.panels) > 3 else ""
-        for panel in self._shown:
-            if panel.group != group:
-                parts += [
-                    Markup("</div>") if parts else Markup(""),
-                    _GROUP.format(clean(panel.group)),
-                ]
-            if panel.group != group or not parts:
-                parts.append(Markup('<div class="panels{}">').format(alone))
-            parts.append(_on_page(panel))
-            group = panel.group
-        return join([_legend(self._entries), *parts, Markup("</div>")])
+        for group, own in _by_group(self._shown):
+            head = _GROUP.format(clean(group)) if group else ""
+            panels = join(map(_on_page, own))
+            parts.append(Markup('{}<div class="panels{}">{}</div>').format(head, alone, panels))
+        return join(parts)
 
     def svg(self, title: str, alt: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-        """The picture by itself on white, with its title; equal drawings give equal text.
+        """The picture by itself on white, with `names` in place of models' names.
 
-        Args:
-            title: What it shows.
-            alt: Its finding in words.
-            names: What to write in place of a model's name.
+        Equal drawings give equal text.
         """
         y = 10.0
         parts = []
@@ -102,18 +93,16 @@ class Drawing:
             y += _LINE
         y, marks = _legend_by_itself(self._entries, y + 4, names)
         parts += marks
-        group = ""
         width = (WIDTH - 20) / self.columns
-        for row in _rows(self._shown, self.columns):
-            if row[0].group != group:
-                group = row[0].group
+        for group, own in _by_group(self._shown):
+            if group:
                 parts.append(_words(short(names.get(group, group)), 10, y + 4, "bold"))
                 y += _LINE + 4
-            placed = [
-                _by_itself(panel, 10 + i * width, y, width, names) for i, panel in enumerate(row)
-            ]
-            parts += [part for part, _ in placed]
-            y += max(height for _, height in placed) + 10
+            for at in range(0, len(own), self.columns):
+                row = enumerate(own[at : at + self.columns])
+                placed = [_by_itself(each, 10 + i * width, y, width, names) for i, each in row]
+                parts += [part for part, _ in placed]
+                y += max(height for _, height in placed) + 10
         size = {"width": WIDTH, "height": y + 4}
         root = tag(
             "svg", tag("title", alt), tag("style", Markup(_rules())),
@@ -124,14 +113,9 @@ class Drawing:
         return f"{root}\n"
 
 
-def _rows(panels: Sequence[Panel], columns: int) -> list[list[Panel]]:
-    """Panels beside each other, never of two groups."""
-    rows: list[list[Panel]] = []
-    for panel in panels:
-        if not rows or len(rows[-1]) == columns or rows[-1][-1].group != panel.group:
-            rows.append([])
-        rows[-1].append(panel)
-    return rows
+def _by_group(panels: Sequence[Panel]) -> list[tuple[str, list[Panel]]]:
+    """Each group, which may have no name, with its panels; no row has panels of two groups."""
+    return [(name, list(own)) for name, own in groupby(panels, key=lambda panel: panel.group)]
 
 
 # On a page

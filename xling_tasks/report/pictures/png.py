@@ -30,11 +30,7 @@ def available() -> bool:
 
 
 def as_png(svg: str) -> bytes:
-    """A picture by itself as PNG, two pixels for one where that is not too large.
-
-    Raises:
-        ImportError: If `vl-convert-python` is not installed.
-    """
+    """A picture by itself as PNG, two pixels for one where that is not too large."""
     import vl_convert
 
     height = re.search(r'height="([\d.]+)"', svg)

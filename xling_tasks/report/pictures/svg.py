@@ -26,10 +26,7 @@ def clean(text: str) -> str:
 def tag(name: str, *inside: str, **attributes: str | float | None) -> Markup:
     """An element; what is no markup is escaped.
 
-    Args:
-        name: Its name.
-        inside: Texts and elements.
-        attributes: `kind` is the class, `text_anchor` text-anchor, None is left out.
+    Of its attributes `kind` is the class, `text_anchor` text-anchor, and None is left out.
     """
     listed = "".join(
         f' {"class" if key == "kind" else key.replace("_", "-")}="{escape(clean(_shown(value)))}"'

@@ -32,7 +32,7 @@ from xling_tasks.report.pictures.svg import (
 )
 from xling_tasks.report.pictures.words import joined, questions
 from xling_tasks.report.sentences import against_one, metric_of
-from xling_tasks.report.tables.grid import dataset_title
+from xling_tasks.report.tables.grid import dataset_title, times
 
 _LEFT = 0.32  # Share of a panel's width that names of languages take.
 _WIDE = 0.42
@@ -40,7 +40,6 @@ _MOST_NAMED = 4
 _ENDPOINT = ("criterion", "metric")
 ENGLISH = "English"
 """What conclusions are beside, where nothing else is said."""
-
 
 MOST_MODELS = 3
 """With more, the first picture shows signs alone: a column for each model."""
@@ -51,13 +50,7 @@ def overview(
 ) -> Markup:
     """The report's first picture, as HTML for a page that has `style.css()`.
 
-    Args:
-        conclusions: Those to show: of a report, or of one language.
-        level: Coverage of their intervals.
-        beside: What they are against.
-
-    Returns:
-        A figure with a text alternative; empty if there is nothing to show.
+    A figure with a text alternative; empty if there is nothing to show.
     """
     drawing = overview_drawing(conclusions, level, beside)
     if drawing is None:
@@ -76,13 +69,10 @@ def overview_drawing(
     panels = _signs(conclusions, models) if signs else gap_panels(conclusions, beside)
     entries = legend(conclusions, level, signs=signs, beside=beside)
     if signs:
-        entries += [Entry(alone(_number(i)), name) for i, name in enumerate(models, start=1)]
+        for number, name in enumerate(models, start=1):
+            shown = tag("text", str(number), kind="small soft middle", dy="0.35em")
+            entries.append(Entry(alone(shown), name))
     return Drawing(panels, entries, columns=2)
-
-
-def _number(number: int) -> Markup:
-    """A model's number in place of its name."""
-    return tag("text", str(number), kind="small soft middle", dy="0.35em")
 
 
 def legend(
@@ -117,7 +107,8 @@ def gap_panels(conclusions: Sequence[Conclusion], beside: str = ENGLISH) -> list
     panels = []
     for group in _in_groups(conclusions, "model", "dataset", *_ENDPOINT):
         own = sorted(group, key=lambda item: codes.index(item.language))
-        alike = [item for item in conclusions if _endpoint(item) == _endpoint(own[0])]
+        endpoint = own[0].criterion, own[0].metric
+        alike = [item for item in conclusions if (item.criterion, item.metric) == endpoint]
         model = clean(own[0].model) if several else ""
         panels.append(_panel(own, _scale(alike), model, beside))
     return panels
@@ -132,10 +123,6 @@ def _in_groups(conclusions: Sequence[Conclusion], *fields: str) -> list[list[Con
         return tuple(values.index(getattr(item, field)) for field, values in named)
 
     return [list(group) for _, group in groupby(sorted(conclusions, key=place), key=place)]
-
-
-def _endpoint(item: Conclusion) -> tuple[str, str]:
-    return item.criterion, item.metric
 
 
 def _scale(own: Sequence[Conclusion]) -> Scale:
@@ -265,11 +252,10 @@ def _sign_panel(own: Sequence[Conclusion], models: Sequence[str], codes: Sequenc
 
 def oriented(item: Conclusion) -> tuple[float | None, float | None, float | None]:
     """Estimate and the interval's ends in hundredths, negative where worse than English."""
-    if item.higher_is_better:
-        ends = (item.estimate, item.low, item.high)
-        return tuple(None if end is None else 100 * end for end in ends)  # type: ignore[return-value]
-    ends = (item.estimate, item.high, item.low)
-    return tuple(None if end is None else -100 * end for end in ends)  # type: ignore[return-value]
+    ends = (item.low, item.high) if item.higher_is_better else (item.high, item.low)
+    sign = 100 if item.higher_is_better else -100
+    estimate, low, high = (times(end, sign) for end in (item.estimate, *ends))
+    return estimate, low, high
 
 
 def values_of(item: Conclusion) -> str:

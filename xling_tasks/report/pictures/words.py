@@ -114,9 +114,8 @@ def per_model(findings: Mapping[str, str]) -> str:
     """A sentence per model, for the first few."""
     shown = [f"{clean(model)}: {text}." for model, text in findings.items() if text]
     more = len(shown) - _MOST_MODELS
-    return " ".join(
-        [*shown[:_MOST_MODELS], *([f"{many(more, 'more model')}."] if more > 0 else [])]
-    )
+    others = [f"{many(more, 'more model')}."] if more > 0 else []
+    return " ".join([*shown[:_MOST_MODELS], *others])
 
 
 def extremes(points: Mapping[str, Point], level: float, better: bool | None) -> str:

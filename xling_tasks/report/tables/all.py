@@ -23,7 +23,6 @@ from xling_tasks.report.tables.translation import translation_tables
 from xling_tasks.report.tables.xlinghealth import (
     consistency_tables,
     filtered_tables,
-    likelihood_tables,
     verifiability_tables,
 )
 
@@ -33,7 +32,6 @@ _CRITERIA = (
     correctness_tables,
     consistency_tables,
     verifiability_tables,
-    likelihood_tables,
     mmedbench_tables,
     multilingual_tables,
     declared_tables,
@@ -57,10 +55,7 @@ def tables(
 ) -> list[Table]:
     """Every table: coverage first, the gaps in short, what each criterion found, the tests.
 
-    Args:
-        report: The numbers.
-        published: Whether the papers' figures stand beside them, marked.
-        topics: Question -> topic, for tables by topic.
+    The papers' `published` figures stand beside them, marked; `topics` are those of questions.
     """
     notes: dict[tuple[str, str], list[str]] = {}
     for item in remarks_of(report):

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from xling_tasks.criteria import (
-    CRITERIA,
-    ENGLISH,
-    LABELS,
-    MOST_JUDGES,
-    NO_RESPONSE,
-    of_judge,
-)
+from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, MOST_JUDGES, NO_RESPONSE, of_judge
 from xling_tasks.data.published import Figure, published
 from xling_tasks.data.records import RECORDS
 from xling_tasks.languages import in_order
@@ -236,7 +229,5 @@ def human_tables(report: Report) -> Iterator[Table]:
             item.value, item.low, item.high, *ends, item.n, item.labels,
         )  # fmt: skip
     if rows.rows:
-        title = "Corrected by people"
-        yield rows.table(
-            "correctness_by_people", "correctness", title, [note("correctness_people")]
-        )
+        key, title = "correctness_by_people", "Corrected by people"
+        yield rows.table(key, "correctness", title, [note("correctness_people")])

@@ -32,10 +32,8 @@ _JUDGED = "Judged: questions with one of the four labels; no response is counted
 def coverage_tables(grids: Grids) -> Iterator[Table]:
     """One table per criterion that any model has."""
     for criterion, places in grids.items():
-        rows, notes = (
-            Rows(_HEADS),
-            [note("coverage"), _JUDGED if CRITERIA[criterion].labelled else ""],
-        )
+        rows = Rows(_HEADS)
+        notes = [note("coverage"), _JUDGED if CRITERIA[criterion].labelled else ""]
         for grid in places:
             tasks = [task for own in grid.tasks.values() for task in own]
             for line in (line for task in tasks for line in _lines(grid, task)):

@@ -14,6 +14,7 @@ from xling_tasks.languages import in_order, language_name
 from xling_tasks.logs import alike
 from xling_tasks.outcomes import NOT_MEASURED, SERVED
 from xling_tasks.report.data import Task
+from xling_tasks.report.lines import listed
 from xling_tasks.report.model import Report
 from xling_tasks.report.outcomes import counted
 from xling_tasks.report.tables.grid import dataset_title, grouped, recorded, task_languages
@@ -70,14 +71,10 @@ def differences(report: Report) -> list[str]:
         titles = places.setdefault(item.text, {}).setdefault(item.dataset, [])
         titles.append(CRITERIA[item.criterion].title)
     return [
-        "; ".join(f"{_joined(titles)}, {dataset_title(key)}" for key, titles in by_dataset.items())
+        "; ".join(f"{listed(titles)}, {dataset_title(key)}" for key, titles in by_dataset.items())
         + f": {text}"
         for text, by_dataset in places.items()
     ]
-
-
-def _joined(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def remarks_of(report: Report) -> list[Difference]:
@@ -317,29 +314,32 @@ def _unlike(tasks: Sequence[Task]) -> str:
 def _between_models(tasks: Tasks) -> Iterator[str]:
     """Settings in which a model differs from the first that has the same task."""
     first = _first(tasks)
-    codes: dict[tuple[str, str, str], list[str]] = {}
-    for task in (task for own in tasks.values() for task in own):
-        base = first[task.place.language]
-        for text in () if base is task else _unlike_settings(base, task, same_language=True):
-            codes.setdefault((base.model, task.model, text), []).append(task.place.language)
-    for (base_name, name, text), own in codes.items():
-        where = f" in {', '.join(own)}" if any(own) else ""
-        yield f"{base_name} and {name} differ{where}: {text}"
+    every = [task for own in tasks.values() for task in own]
+    pairs = [(first[task.place.language], task) for task in every]
+    for (base, name, text), codes in _changes(pairs, same_language=True).items():
+        where = f" in {', '.join(codes)}" if any(codes) else ""
+        yield f"{base} and {name} differ{where}: {text}"
 
 
 def _between_languages(tasks: Tasks) -> Iterator[str]:
     """Settings in which a model's languages differ from its first."""
-    codes: dict[tuple[str, str, str], list[str]] = {}
-    for name, (base, *others) in tasks.items():
-        for task in others:
-            for text in _unlike_settings(base, task, same_language=False):
-                about = (name, base.place.language, text)
-                codes.setdefault(about, []).append(task.place.language)
-    for (name, language, text), own in codes.items():
-        yield f"{name}: {language} and {', '.join(own)} differ: {text}"
+    pairs = [(base, task) for base, *others in tasks.values() for task in others]
+    for (_, name, text), codes in _changes(pairs, same_language=False).items():
+        yield f"{name}: {tasks[name][0].place.language} and {', '.join(codes)} differ: {text}"
 
 
-def _unlike_settings(base: Task, task: Task, *, same_language: bool) -> Iterator[str]:
+def _changes(
+    pairs: Iterable[tuple[Task, Task]], *, same_language: bool
+) -> dict[tuple[str, str, str], list[str]]:
+    """(Model of the first, of the other, how their settings differ) -> the others' languages."""
+    changes: dict[tuple[str, str, str], list[str]] = {}
+    for base, task in pairs:
+        for text in _unlike_settings(base, task, same_language) if base is not task else ():
+            changes.setdefault((base.model, task.model, text), []).append(task.place.language)
+    return changes
+
+
+def _unlike_settings(base: Task, task: Task, same_language: bool) -> Iterator[str]:
     told = set()
     pair = (base.results, task.results)
     for item in alike.differences([pair], across_languages=not same_language):

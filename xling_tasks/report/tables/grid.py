@@ -53,13 +53,9 @@ class Source(NamedTuple):
 class Grid:
     """A report's numbers of one criterion over one dataset.
 
-    Attributes:
-        criterion: A key of `CRITERIA`.
-        dataset: The dataset's key.
-        panels: (metric, temperature) -> model -> language -> cell.
-        cells: The same in the report's order.
-        notes: What keeps its numbers from being compared as they stand.
-        shown: Whether the papers' figures stand beside its numbers.
+    `panels` has them by (metric, temperature), model and language, `cells` in the report's order.
+    `notes` are what keeps them from being compared as they stand. Where `shown`, the papers'
+    figures stand beside them.
     """
 
     def __init__(
@@ -139,13 +135,7 @@ Grids = Mapping[str, Sequence[Grid]]
 def grids_of(
     report: Report, notes: Mapping[tuple[str, str], Sequence[str]], *, shown: bool
 ) -> Grids:
-    """A report's numbers; datasets of the papers first, samples last, then others.
-
-    Args:
-        report: The numbers.
-        notes: (Criterion, dataset) -> what keeps its numbers from being compared as they stand.
-        shown: Whether the papers' figures stand beside them.
-    """
+    """A report's numbers; datasets of the papers first, samples last, then others."""
     found: dict[str, list[Grid]] = {criterion: [] for criterion in CRITERIA}
     order = {name: place for place, name in enumerate(_DATASETS)}
     places = {(cell.panel.criterion, cell.panel.dataset) for cell in report.cells}
@@ -249,12 +239,9 @@ _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 def lookup_of(
     figures: Iterable[Figure], names: Mapping[str, str] = _NO_NAMES, scale: float = 1.0
 ) -> Lookup:
-    """Published figures by our metric's name and language.
+    """Published figures of one model and setting by our metric's name and language.
 
-    Args:
-        figures: The figures of one model and setting.
-        names: The papers' metric names by ours; a metric that is not in it has its own name.
-        scale: What each figure is multiplied with.
+    `names` are the papers' by ours, where they differ; each figure is multiplied with `scale`.
     """
     figure_values = {(item.metric, item.language): item.value for item in figures}
 

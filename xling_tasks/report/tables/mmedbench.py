@@ -77,22 +77,19 @@ def _table(
     lacking: dict[str, list[str]] = {}
     for metric in metrics:
         for model, tasks in grid.tasks.items():
-            cells = wide_cells(
-                percent_lookup(grid, model, metric), metric, _LANGUAGES, average=True
-            )
-            if rows.measured((metric, model, _settings_of(tasks)), cells):
+            find = percent_lookup(grid, model, metric)
+            cells = wide_cells(find, metric, _LANGUAGES, average=True)
+            settings = " / ".join(dict.fromkeys(map(_setting, tasks)))
+            if rows.measured((metric, model, settings), cells):
                 without = [c for c, v in zip(_LANGUAGES, cells, strict=False) if v is None]
                 if without:
                     lacking.setdefault(f"{model}: {', '.join(without)}", []).append(metric)
         for source in printed(figures, names):
             cells = wide_cells(source.find, metric, _LANGUAGES, average=True)
             rows.measured((metric, source.name, source.setting), cells, published=True)
-    about = [
-        _scale_note(grid.criterion, metrics),
-        _average_note(lacking),
-        note("mmedbench_questions"),
-    ]
-    notes = [*about, *grid.notes, paper_note(figures, "mmedbench_paper")]
+    scale = _scale_note(grid.criterion, metrics)
+    about = [scale, _average_note(lacking), note("mmedbench_questions"), *grid.notes]
+    notes = [*about, paper_note(figures, "mmedbench_paper")]
     return rows.table(key, grid.criterion, title, notes, digits=2)
 
 
@@ -117,12 +114,8 @@ def _average_note(lacking: dict[str, list[str]]) -> str:
     return f"{text}: {'; '.join(parts)}." if parts else f"{text}."
 
 
-def _settings_of(tasks: Sequence[Task]) -> str:
-    """How a model was asked, in the paper's words."""
-    return " / ".join(dict.fromkeys(map(_setting, tasks)))
-
-
 def _setting(task: Task) -> str:
+    """How a model was asked, in the paper's words."""
     run = task.results.run
     if form_of(task.place.criterion).fine_tuned:
         start = "fine-tuned form"

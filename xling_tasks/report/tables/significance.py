@@ -8,12 +8,7 @@ from xling_tasks.criteria import CRITERIA, Panel
 from xling_tasks.data.published import Figure, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.model import Classic, Comparison, Report
-from xling_tasks.report.tables.grid import (
-    heading,
-    paper_note,
-    published_model,
-    shown_temperature,
-)
+from xling_tasks.report.tables.grid import heading, paper_note, published_model, shown_temperature
 from xling_tasks.report.tables.rows import Rows
 from xling_tasks.report.tables.table import Table, Value, note
 

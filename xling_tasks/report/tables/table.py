@@ -17,27 +17,16 @@ UNDEFINED = "–"
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a heading.
+    """A table with a heading."""
 
-    Attributes:
-        key: Its name in file names and anchors: letters, digits, underscores.
-        section: A key of `places.CRITERIA`, or `coverage`, `summary`, `statistics`.
-        title: Its heading.
-        columns: Names of the columns.
-        rows: As many values as columns each.
-        notes: What a reader must know to read it rightly.
-        published: Which rows are published figures, by index.
-        digits: Digits behind the point of numbers that are not integers.
-    """
-
-    key: str
-    section: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-    notes: tuple[str, ...] = ()
-    published: frozenset[int] = frozenset()
-    digits: int = 3
+    key: str  # Its name in file names and anchors: letters, digits, underscores.
+    section: str  # A key of `places.CRITERIA`, or `coverage`, `summary`, `statistics`.
+    title: str  # Its heading.
+    columns: tuple[str, ...]  # Their names.
+    rows: tuple[tuple[Value, ...], ...]  # As many values as columns each.
+    notes: tuple[str, ...] = ()  # What a reader must know to read it rightly.
+    published: frozenset[int] = frozenset()  # Which rows are published figures, by index.
+    digits: int = 3  # Behind the point of numbers that are not integers.
 
     def __post_init__(self) -> None:
         for index, row in enumerate(self.rows):

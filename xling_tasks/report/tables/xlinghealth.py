@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import pstdev
 
-from xling_tasks.criteria import CRITERIA, Column
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.consistency import SIMILAR
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.data.protocols import TEMPERATURES
@@ -134,7 +134,10 @@ def over_temperatures(grid: Grid, model: str) -> Lookup:
 
 
 def verifiability_tables(grids: Grids) -> Iterator[Table]:
-    """By temperature and language per dataset; Table A11 beside means over five, or apart."""
+    """By temperature and language per dataset; Table A11 beside means over five, or apart.
+
+    After it verifiability from P(Yes), which has no temperatures and no figures in the paper.
+    """
     for grid in grids["verifiability"]:
         figures = xlinghealth_figures(grid.criterion, grid.dataset) if grid.shown else []
         whole = has_means(grid)
@@ -153,22 +156,16 @@ def verifiability_tables(grids: Grids) -> Iterator[Table]:
             title = f"Published verifiability, {dataset_title(grid.dataset)}"
             texts = ["No model here has a score at all five temperatures.", _mean_note(figures)]
             yield beside.table(f"{grid.key}_published", grid.criterion, title, texts, digits=4)
-
-
-def likelihood_tables(grids: Grids) -> Iterator[Table]:
-    """Verifiability from P(Yes); the paper has no such figures."""
     for grid in grids["verifiability_ll"]:
         rows = Rows(("T", "model", "language", *heads_of(grid.known.columns)))
-        _add(rows, grid, None, grid.sources(), spreads=())
+        _add(rows, grid, None, grid.sources())
         notes = [f"{grid.known.note} {note('drop')}", *grid.notes]
         yield rows.table(grid.key, grid.criterion, grid.heading, notes, digits=4)
 
 
-def _add(
-    rows: Rows, grid: Grid, at: str | None, sources: Sequence[Source],
-    spreads: Sequence[Column] = _SPREAD,
-) -> None:  # fmt: skip
-    """A row for every source and language, at one temperature or over all."""
+def _add(rows: Rows, grid: Grid, at: str | None, sources: Sequence[Source]) -> None:
+    """A row for every source and language, at one temperature or over all, or without any."""
+    spreads = _SPREAD if at else ()
     for source in sources:
         for code in in_order({*LANGUAGE_NAMES, *grid.languages}):
             cells = cells_of(grid.known.columns, source.find, code)
