@@ -14,12 +14,8 @@ class Watch:
 
     Tasks only make requests; the harness hands them to `lm.generate_until` and `lm.loglikelihood`
     by name. An attribute of the object shadows its class's method, also that of `CachingLM`, so
-    nothing else changes: other runs, other models, and the class stay as they are.
-
-    Args:
-        lm: The model, maybe within the harness's answer cache.
-        methods: What to put in the place of its methods, by name.
-        told: Called with (kind, (context, argument), answer) as soon as an answer is there.
+    nothing else changes: other runs, other models, and the class stay as they are. `told` is called
+    with (kind, (context, argument), answer) as soon as an answer is there.
     """
 
     def __init__(

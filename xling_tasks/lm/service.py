@@ -28,16 +28,8 @@ _NAME = "generate_until"
 class Service:
     """An API backend's `generate_until`, replaced on the object that runs, until `undo`.
 
-    Args:
-        lm: The backend itself, without the harness's answer cache around it.
-        args: Its arguments.
-        ours: Whether a request is one of our tasks'.
-        error_texts: Whether error texts that come in an answer's place are failures.
-        reads: Whether a reply holds what a request asks for, where that is one of few things.
-        take_back: Told the requests whose reply turned out to be none.
-        changed: Told the numbers in `kept` of answers that turned out to be none, and the second
-            ones.
-        batches: Where batches are noted, if it is asked by its service's batch interface.
+    `take_back` is told the requests whose reply turned out to be none; `changed` the numbers in
+    `kept` of answers that turned out to be none, and the second ones.
 
     Attributes:
         kept: Requests and answers by number that an earlier start got, which ended before it

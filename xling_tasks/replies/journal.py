@@ -51,11 +51,6 @@ class Journal:
     Several runs of one command may have it open: each asks for what no other one asks for. A disk
     that is full or read-only does not end a run: it goes on without, and says so once.
 
-    Args:
-        path: The store's file; the folder is made.
-        name: Which task's, of which model, asked what.
-        header: What it says of itself, where it is new.
-
     Attributes:
         name: Its name.
         header: What it says of itself.
@@ -221,15 +216,8 @@ def journal_for(
     """Open the journal of a task in this run.
 
     Its name says the task, what is asked and who is asked: the model with its arguments (but for
-    those of transport), the seeds, and of a model in a local folder that folder's files.
-
-    Args:
-        task: The task.
-        lm: The running model.
-        instances: The task's requests on this process.
-        keys: Their keys.
-        cache: The folder with the store.
-        afresh: Whether to set aside what is there.
+    those of transport), the seeds, and of a model in a local folder that folder's files. What is
+    there is set aside with `afresh`.
     """
     asked = key_of_request([[key, item.repeats] for key, item in zip(keys, instances, strict=True)])
     rank, size = getattr(lm, "rank", 0), getattr(lm, "world_size", 1)

@@ -89,12 +89,7 @@ def fit_each(
 ) -> PerMechanism:
     """Train one network per mechanism, one after the other; see `fit`.
 
-    Args:
-        train: Pairs to learn from.
-        dev: Pairs that choose the number of epochs.
-        seed: Of heads, orders and dropout; the same for each.
-        settings: Of all mechanisms.
-        own: By mechanism, the settings in which it differs (`lr`, `epochs`).
+    `own` has, by mechanism, the settings in which it differs (`lr`, `epochs`).
     """
     models = (
         fit(train, dev, seed, replace(settings, **own.get(name, {})), name) for name in MECHANISMS
