@@ -18,7 +18,9 @@ def test_mixed_faults_cost_no_reply(role, monkeypatch):
         stats = services.told(url)
     assert outcome == services.Found(unscored=0, wrong=0)
     assert stats["replies"] == 120 and stats["twice"] == 0
-    assert sum(stats["faults"].values()) > 10
+    # Nothing but what failed is asked again, and a judge greets its server first, if at all.
+    assert 0 <= stats["requests"] - 120 - sum(stats["faults"].values()) <= 1
+    assert sum(stats["faults"].values()) > 10 and len(stats["faults"]) > 6
 
 
 @pytest.mark.parametrize("role", ["translator", "model"])

@@ -89,7 +89,7 @@ class Journal:
         """What is known, and what this run is to ask for; see `ReplyStore.claim`."""
         key = {_key(place): place for place in places}
         known, mine = self.store.claim(key)
-        found = {key[k]: _kept(text) for k, text in known.items()}
+        found = {key[k]: _kept(*json.loads(text)) for k, text in known.items()}
         return found, {key[k] for k in mine}
 
     def put(self, place: Place, kept: Kept, *, again: bool = False) -> None:
@@ -178,7 +178,7 @@ def read_journal(path: Path, name: str) -> Content:
     try:
         there = store.everything()
         about = json.loads(there.pop(_ABOUT, "{}"))
-        answers = {_place(key): _kept(text) for key, text in there.items()}
+        answers = {_place(key): _kept(*json.loads(text)) for key, text in there.items()}
         finished = about.get("finished") is not None
         header, starts = about.get("header") or {}, int(about.get("starts", 0))
         opened = float(about.get("opened") or 0)
@@ -196,8 +196,8 @@ def _place(key: str) -> Place:
     return asked, int(number)
 
 
-def _kept(text: str) -> Kept:
-    answer, outcome, reason = json.loads(text)
+def _kept(answer: Any, outcome: str, reason: str) -> Kept:
+    """An answer as JSON has it, which knows no pairs."""
     return Kept(tuple(answer) if isinstance(answer, list) else answer, outcome, reason)
 
 
@@ -264,11 +264,10 @@ def _take_over(former: Path, journal: Journal) -> None:
     except OSError as error:
         log.warning("%s: cannot be read (%s)", former, error)
         return
-    answers = {}
-    for place, record in there.answers.items():
-        answer = record["a"]
-        answer = tuple(answer) if isinstance(answer, list) else answer
-        answers[place] = Kept(answer, record.get("o", ""), record.get("w", ""))
+    answers = {
+        place: _kept(record["a"], record.get("o", ""), record.get("w", ""))
+        for place, record in there.answers.items()
+    }
     journal.put_former(answers, there.starts, there.saved)
     if not journal.store.failed:
         former.unlink(missing_ok=True)

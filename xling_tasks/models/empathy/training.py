@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tqdm import tqdm
@@ -227,13 +227,3 @@ def _judge(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, 
         for gold, said in zip(labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True)
     ]
     return float(loss), sum(scores) / len(scores)
-
-
-def settings_of(given: dict[str, Any]) -> TrainSettings:
-    """The settings given, without those that are None, and the defaults of the others."""
-    return TrainSettings(**{name: value for name, value in given.items() if value is not None})
-
-
-def as_json(settings: TrainSettings) -> dict[str, Any]:
-    """The settings for the card."""
-    return asdict(settings)
