@@ -37,12 +37,7 @@ _LONGER = 16
 
 
 class Journaled:
-    """The journals of a run, around its model.
-
-    Attributes:
-        run: The run that it is for.
-        parts: The tasks of ours in the run.
-    """
+    """The journals of a run, around its model; `parts` are the tasks of ours in the run."""
 
     def __init__(self, lm: Any, *, error_texts: bool, batches: ReplyStore | None = None) -> None:
         self.run = current()

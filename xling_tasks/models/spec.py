@@ -102,12 +102,7 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Juror:
-    """One judge of several.
-
-    Attributes:
-        name: Given with `name`, or its number from 1.
-        spec: The model.
-    """
+    """One judge of several; its name is given with `name`, or its number from 1."""
 
     name: str
     spec: ModelSpec
