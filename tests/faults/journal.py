@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ..builders import leave_the_machine_unasked, our_tasks, with_bars_of_its_own
@@ -34,7 +35,6 @@ def register() -> None:
     """A model of 5 ms an answer that notes each answer after it was handed over."""
     import lm_eval.models  # noqa: F401
     from lm_eval.api import registry
-    from lm_eval.api.model import LM
 
     from xling_tasks.lm.baseline import BaselineLM
 
@@ -43,34 +43,28 @@ def register() -> None:
             super().__init__()
             self.notes, self.pause = notes, float(pause)
 
-        def set_notes(self, kind: str, request: Any) -> None:
-            if self.notes:
-                with open(self.notes, "a", encoding="utf-8") as file:
-                    file.write(json.dumps([kind, *request], sort_keys=True) + "\n")
-
-        def _one_by_one(self, kind: str, ask: Callable[..., Any], requests: Any, quiet: Any) -> Any:
+        def _one_by_one(self, ask: Callable[..., Any], requests: Any) -> Any:
             hook = self.cache_hook
-            outer = self
 
-            class Hook:
-                def add_partial(self, name: str, request: Any, answer: Any) -> None:
-                    time.sleep(outer.pause * float(os.environ.get("XLING_PAUSES", "1")))
-                    hook.add_partial(name, request, answer)
-                    outer.set_notes(name, request)
+            def add_partial(kind: str, request: Any, answer: Any) -> None:
+                time.sleep(self.pause * float(os.environ.get("XLING_PAUSES", "1")))
+                hook.add_partial(kind, request, answer)
+                if self.notes:
+                    with open(self.notes, "a", encoding="utf-8") as file:
+                        file.write(json.dumps([kind, *request], sort_keys=True) + "\n")
 
-            self.cache_hook = Hook()
+            self.cache_hook = SimpleNamespace(add_partial=add_partial)
             try:
                 return ask(requests, True)
             finally:
                 self.cache_hook = hook
 
         def generate_until(self, requests: Any, disable_tqdm: bool = False) -> Any:
-            return self._one_by_one("g", super().generate_until, requests, disable_tqdm)
+            return self._one_by_one(super().generate_until, requests)
 
         def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> Any:
-            return self._one_by_one("l", super().loglikelihood, requests, disable_tqdm)
+            return self._one_by_one(super().loglikelihood, requests)
 
-    assert issubclass(Slow, LM)
     leave_the_machine_unasked()
     if "xling_slow" not in registry.model_registry:
         registry.model_registry.register("xling_slow", target=Slow)
@@ -168,11 +162,7 @@ def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
             else:
                 start(folder, cache, limit, None)
             counts["ends"] += 1
-            other = (folder / "table.json").read_text() != table
-            counts["other_tables"] += other
-            if other and os.environ.get("XLING_KEEP"):
-                Path(os.environ["XLING_KEEP"]).write_text((folder / "table.json").read_text())
-                Path(os.environ["XLING_KEEP"] + ".whole").write_text(table)
+            counts["other_tables"] += (folder / "table.json").read_text() != table
             asked = Counter((folder / "asked").read_text().splitlines())
             counts["doubled"] += sum((asked - wanted).values())
             # One answer per kill may have been kept, and its note not written.

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -43,6 +43,13 @@ class Found(NamedTuple):
 
     unscored: int
     wrong: int
+
+    @classmethod
+    def of(cls, replies: Sequence[str | None], right: Iterable[str]) -> Found:
+        """What came, beside what should have come."""
+        missing = [reply is None or failed(reply) for reply in replies]
+        each = zip(replies, right, missing, strict=True)
+        return cls(sum(missing), sum(reply != wanted and not lost for reply, wanted, lost in each))
 
 
 @contextmanager
@@ -87,8 +94,7 @@ def judge(url: str) -> Found:
     replies = Backend("judge", ModelSpec.parse("judge", setting(url))).ask(
         prompts, reads=lambda prompt, reply: reply == answer(prompt)
     )
-    wrong = sum(r is not None and r != answer(p) for p, r in zip(prompts, replies, strict=True))
-    return Found(replies.count(None), wrong)
+    return Found.of(replies, map(answer, prompts))
 
 
 def translator(url: str) -> Found:
@@ -98,11 +104,7 @@ def translator(url: str) -> Found:
     spec = translator_spec("translator", setting(url))
     assert spec is not None
     texts = [f"Tome la pastilla número {word(i)} con un vaso de agua." for i in range(CALLS)]
-    translations = make(spec).translate(texts, "es")
-    wrong = sum(
-        t is not None and t != translation(s) for s, t in zip(texts, translations, strict=True)
-    )
-    return Found(translations.count(None), wrong)
+    return Found.of(make(spec).translate(texts, "es"), map(translation, texts))
 
 
 def generate(
@@ -130,8 +132,7 @@ def model(url: str) -> Found:
         for i, prompt in enumerate(prompts)
     ]
     replies = generate(lm, requests, limits=Limits.of(args, doubt=True))
-    wrong = sum(not failed(r) and r != answer(p) for p, r in zip(prompts, replies, strict=True))
-    return Found(sum(map(failed, replies)), wrong)
+    return Found.of(replies, map(answer, prompts))
 
 
 ROLES: dict[str, Callable[[str], Found]] = {

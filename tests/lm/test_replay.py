@@ -448,15 +448,15 @@ def test_the_replayed_model_can_be_nothing_else_and_the_harness_keeps_none_of_it
 
 
 def test_wrong_arguments_folders_and_files(refused, own_cache, tmp_path, caplog):
-    with pytest.raises(SettingError, match="--model_args path=OUT"):
-        ReplayLM()
-    with pytest.raises(SettingError, match="paht: unknown key. Did you mean 'path'"):
-        ReplayLM(paht="x")
-    with pytest.raises(DataError, match="nowhere: there is no such folder"):
-        ReplayLM(str(tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="no logged answers there"):
-        ReplayLM(str(tmp_path / "empty"))
+    for given, error, said in (
+        ({}, SettingError, "--model_args path=OUT"),
+        ({"paht": "x"}, SettingError, "paht: unknown key. Did you mean 'path'"),
+        ({"path": str(tmp_path / "nowhere")}, DataError, "nowhere: there is no such folder"),
+        ({"path": str(tmp_path / "empty")}, DataError, "no logged answers there"),
+    ):
+        with pytest.raises(error, match=said):
+            ReplayLM(**given)
     # Files of answers of another version are left out.
     old = own_cache / f"{V}zh_2026-01-01T00-00-00_1_1_rank0.jsonl"
     old.write_text('{"doc_id": 0, "question_id": "0", "temperature": 0.0, "answers": ["Yes"]}\n')

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 
 import pytest
 from lm_eval.api import registry
 from lm_eval.api.model import LM
-from stored import journals_in
+from stored import Killed, dying_after, journals_in
 
-from xling_tasks.harness import watch
 from xling_tasks.lm import journaled, journaled_model
 
 T = "xlinghealth_consistency_demo_en"
@@ -19,29 +17,9 @@ LL = "xlinghealth_verifiability_ll_demo_en"
 QUICK = {"k": 6, "topic_seeds": 0, "encoder": False, "source_encoder": False, "temperatures": [1.0]}
 
 
-class Killed(BaseException):
-    pass
-
-
-@pytest.fixture
-def killed_after(monkeypatch):
-    """`killed_after(n, call)`: a start that dies when the model has given n answers."""
-
-    def killed(answers, call):
-        add, left = watch._Hook.add_partial, itertools.count(answers, -1)
-
-        def dying(self, *told):
-            if next(left) <= 0:
-                raise Killed
-            add(self, *told)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(watch._Hook, "add_partial", dying)
-            with pytest.raises(Killed):
-                call()
-        journaled.end()
-
-    yield killed
+@pytest.fixture(autouse=True)
+def ended():
+    yield
     journaled.end()
 
 
@@ -52,9 +30,7 @@ def answers(cache):
 
 
 @pytest.mark.parametrize("careful", [False, True])
-def test_hf_draws_other_numbers_after_a_kill(
-    run, tiny_hf, own_cache, killed_after, monkeypatch, careful
-):
+def test_hf_draws_other_numbers_after_a_kill(run, tiny_hf, own_cache, monkeypatch, careful):
     """With one seed for both starts the second repeats the first: shown with the care off."""
     torch = pytest.importorskip("torch")
     threads = torch.get_num_threads()
@@ -66,7 +42,9 @@ def test_hf_draws_other_numbers_after_a_kill(
         return run(T, model="hf", model_args=args, metadata=dict(QUICK), **options)
 
     try:
-        killed_after(3, start)
+        with dying_after(3), pytest.raises(Killed):
+            start()
+        journaled.end()
         first = list(answers(own_cache).values())
         if not careful:
             monkeypatch.setattr(journaled_model, "reseed", lambda seed: None)

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 from lm_eval.api.instance import Instance
-from stored import journals_in
+from stored import Killed, journals_in
 
 from xling_tasks.errors import BackendError
 from xling_tasks.lm import journaled
@@ -238,9 +238,6 @@ def test_trouble_that_was_kept_when_the_run_was_killed_is_asked_again(
     busy = [True]
     trouble = said("系统维护中")
     server = faulty(lambda number, sent: trouble if busy[0] and number % 2 else apart(sent))
-
-    class Killed(BaseException):
-        """No handler for exceptions sees it."""
 
     keep = Journal.put
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from faults import services
-from faults.server import WORDS, answer
+from faults.server import WORDS
 from faults.services import generate
 from lm_eval.api.registry import get_model
 
@@ -45,17 +45,6 @@ def test_one_request_at_a_time_stays_one_at_a_time(faulty):
     lm = model_of(services.chat(url))
     answers = generate(lm, requests_of(lm, map(str, range(12))))
     assert not any(map(failed, answers)) and services.told(url)["most"] == 1
-
-
-def test_mixed_faults_lose_nothing_and_pay_nothing_twice(faulty, short_waits):
-    url = faulty([kind for kind in services.KINDS if kind not in ("time-out", *WORDS)], 0.2)
-    lm = model_of(services.chat(url), num_concurrent=32)
-    texts = [f"question {i}" for i in range(150)]
-    answers = generate(lm, requests_of(lm, texts))
-    assert answers == [answer(text) for text in texts]
-    stats = services.told(url)
-    assert stats["twice"] == 0 and stats["replies"] == 150
-    assert stats["requests"] == 150 + sum(stats["faults"].values()) and len(stats["faults"]) > 6
 
 
 def test_a_prompt_that_always_fails_fails_alone(serve):
@@ -139,3 +128,32 @@ def test_retry_after_is_honoured(faulty):
 )
 def test_of_a_reply_in_parts_the_words_count(parts, said):
     assert read_body({"choices": [{"message": {"content": parts}}]}).text == said
+
+
+# The quick form of `python -m tests.faults services`: every role under every fault at once
+
+
+@pytest.mark.parametrize("role", services.ROLES)
+def test_mixed_faults_cost_no_reply(role, monkeypatch, short_waits):
+    monkeypatch.setattr(services, "CALLS", 120)
+    kinds = [kind for kind in services.KINDS if kind not in ("time-out", *WORDS)]
+    with services.service(kinds, 0.2, 0.0) as url:
+        outcome = services.ROLES[role](url)
+        stats = services.told(url)
+    assert outcome == services.Found(unscored=0, wrong=0)
+    assert stats["replies"] == 120 and stats["twice"] == 0
+    # Nothing but what failed is asked again, and a judge greets its server first, if at all.
+    assert 0 <= stats["requests"] - 120 - sum(stats["faults"].values()) <= 1
+    assert sum(stats["faults"].values()) > 10 and len(stats["faults"]) > 6
+
+
+@pytest.mark.parametrize("role", ["translator", "model"])
+def test_trouble_in_several_languages_is_never_an_answer(role, monkeypatch, short_waits):
+    """Also where the second reply is trouble in another language."""
+    monkeypatch.setattr(services, "CALLS", 200)
+    with services.service(list(WORDS)[:4], 0.4, 0.0) as url:
+        outcome = services.ROLES[role](url)
+        stats = services.told(url)
+    assert outcome.wrong == 0 and outcome.unscored <= 200 * 0.4 * 0.4 * 1.5
+    assert min(stats["faults"].values()) > 10, stats
+    assert stats["twice"] == 0, stats

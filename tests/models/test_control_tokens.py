@@ -27,12 +27,13 @@ TEXTS = [
 ] * 5
 
 
-def made(model, trainer, template, names, added, **parts):
+def made(model, trainer, special, template, names, added, training=None, **parts):
     """A tokenizer trained on the texts; `added` are tokens that are special, and others."""
+    how = {"vocab_size": 300, "special_tokens": special, "show_progress": False} | (training or {})
     tokenizer = tokenizers.Tokenizer(model)
     for part, value in parts.items():
         setattr(tokenizer, part, value)
-    tokenizer.train_from_iterator(TEXTS, trainer)
+    tokenizer.train_from_iterator(TEXTS, trainer(**how))
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
     fast.chat_template = template
     for tokens, special in zip(added, (True, False)):
@@ -43,16 +44,13 @@ def made(model, trainer, template, names, added, **parts):
 def chatml():
     """Byte-level BPE with special tokens, and added marks that are not special (Qwen, GPT)."""
     turns = ["<|im_start|>", "<|im_end|>"]
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=["<|endoftext|>", *turns], show_progress=False,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    )  # fmt: skip
     return made(
-        models.BPE(), trainer,
+        models.BPE(), trainers.BpeTrainer, ["<|endoftext|>", *turns],
         "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n"
         "{% endfor %}<|im_start|>assistant\n<think>",
         {"eos_token": "<|endoftext|>", "additional_special_tokens": turns},
         ([], ["<think>", "</think>", "<tool_call>", "covid", "  "]),
+        {"vocab_size": 400, "initial_alphabet": pre_tokenizers.ByteLevel.alphabet()},
         pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False),
         decoder=decoders.ByteLevel(),
     )  # fmt: skip
@@ -61,12 +59,9 @@ def chatml():
 def gemma():
     """Unigram with NFKC and a visible space (SentencePiece: T5, Gemma)."""
     names = {f"{name}_token": f"<{name}>" for name in ("pad", "eos", "bos", "unk")}
-    trainer = trainers.UnigramTrainer(
-        vocab_size=300, special_tokens=[*names.values()], unk_token="<unk>", show_progress=False
-    )
     spaces = normalizers.Replace(tokenizers.Regex(" {2,}"), " ")
     return made(
-        models.Unigram(), trainer,
+        models.Unigram(), trainers.UnigramTrainer, [*names.values()],
         "<bos>{% for m in messages %}<start_of_turn>{{ m['role'] }}\n{{ m['content'] }}"
         "<end_of_turn>\n{% endfor %}<start_of_turn>model\n",
         names,
@@ -74,6 +69,7 @@ def gemma():
             ["<start_of_turn>", "<end_of_turn>", "<extra_id_0>"],
             [tokenizers.AddedToken("<table>", normalized=True), "\n\n"],
         ),
+        {"unk_token": "<unk>"},
         normalizer=normalizers.Sequence([normalizers.NFKC(), spaces]),
         pre_tokenizer=pre_tokenizers.Metaspace(), decoder=decoders.Metaspace(),
     )  # fmt: skip
@@ -82,11 +78,8 @@ def gemma():
 def bert():
     """WordPiece, lower-cased, without accents and controls (BERT)."""
     names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=300, special_tokens=[*names.values()], show_progress=False
-    )
     return made(
-        models.WordPiece(unk_token="[UNK]"), trainer,
+        models.WordPiece(unk_token="[UNK]"), trainers.WordPieceTrainer, [*names.values()],
         "[CLS]{% for m in messages %}{{ m['content'] }}[SEP]{% endfor %}",
         names,
         # Matched after normalization: in any case, with accents, with controls between its letters.
@@ -99,12 +92,9 @@ def bert():
 def llama():
     """BPE with byte fallback and Llama's templates; one token has a space's mark, one no signs."""
     names = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
-    trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=[*names.values()], show_progress=False
-    )
     marks = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<｜begin▁of▁sentence｜>"]
     return made(
-        models.BPE(unk_token="<unk>", byte_fallback=True), trainer,
+        models.BPE(unk_token="<unk>", byte_fallback=True), trainers.BpeTrainer, [*names.values()],
         "<s>{% for m in messages %}<|start_header_id|>{{ m['role'] }}<|end_header_id|>\n\n"
         "[INST] {{ m['content'] }} [/INST]<|eot_id|>{% endfor %}",
         names,

@@ -11,16 +11,12 @@ TRANSLATIONS = cases("translations")
 
 
 @pytest.mark.parametrize(
-    ("source_language", "target_language", "source", "text"), TRANSLATIONS["good"]
+    ("why", "source_language", "target_language", "source", "text"),
+    [*((None, *row) for row in TRANSLATIONS["good"]), *TRANSLATIONS["bad"]],
 )
-def test_real_translations_pass(source_language, target_language, source, text):
-    assert reasons([(source, text)], source_language, target_language) == [None]
-
-
-@pytest.mark.parametrize(
-    ("why", "source_language", "target_language", "source", "text"), TRANSLATIONS["bad"]
-)
-def test_failures_are_named(why, source_language, target_language, source, text):
+def test_real_translations_pass_and_failures_are_named(
+    why, source_language, target_language, source, text
+):
     assert reasons([(source, text)], source_language, target_language) == [why]
 
 

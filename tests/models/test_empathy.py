@@ -8,6 +8,7 @@ import re
 import shutil
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -122,11 +123,6 @@ def test_repeated_pairs_and_differing_texts_are_kept_and_counted(tmp_path):
     assert data.pairs[2].response == rows[2]["response_post"]  # that of the interpretations
 
 
-def cell(file, row, **changed):
-    """A change of one row of a file."""
-    return lambda at, n, cells: cells | changed if (at, n) == (file, row) else cells
-
-
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
@@ -135,7 +131,10 @@ def cell(file, row, **changed):
     ],
 )
 def test_a_wrong_field_is_named_with_its_row(tmp_path, column, value, said):
-    folder = write(tmp_path / "a", make_rows(12), cell(1, 4, **{column: value}))
+    def change(at, number, cells):
+        return cells | {column: value} if (at, number) == (1, 4) else cells
+
+    folder = write(tmp_path / "a", make_rows(12), change)
     with pytest.raises(DataError) as error:
         load(folder)
     # The header is row 1, so number 4 is row 6.
@@ -297,14 +296,13 @@ def test_scores_by_hand():
         def predict(self, pairs):
             return [tuple(bit == "1" for bit in response) for _, response in pairs]
 
-    class Row:
-        def __init__(self, gold, said):
-            self.seeker, self.response = "", said
-            self.present = tuple(bit == "1" for bit in gold)
+    def row(gold, said):
+        present = tuple(bit == "1" for bit in gold)
+        return SimpleNamespace(seeker="", response=said, present=present)
 
     gold = ["100", "100", "100", "000", "000"]
     said = ["100", "100", "000", "100", "000"]
-    scores = _scores(Told(), [Row(a, b) for a, b in zip(gold, said)])
+    scores = _scores(Told(), [row(a, b) for a, b in zip(gold, said)])
     # First: tp 2, fp 1, fn 1, tn 1. F1 of present 4/6, of absent 2/4; mean 7/12. 3 of 5 right.
     first = scores["emotional_reactions"]
     assert first["f1"] == pytest.approx(100 * 7 / 12)

@@ -6,6 +6,7 @@ import json
 import re
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import pytest
 
@@ -34,21 +35,15 @@ def test_of_many_that_start_at_once_one_makes_the_key(tmp_path):
 
 
 def test_without_links_a_key_is_made_as_well(tmp_path, monkeypatch):
-    def no_links(*arguments):
-        raise OSError("not here")
-
-    monkeypatch.setattr(fence_key.os, "link", no_links)
+    monkeypatch.setattr(fence_key.os, "link", Mock(side_effect=OSError("not here")))
     assert fences(str(tmp_path)) == fences(str(tmp_path))
     assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
 
 
 def test_no_cache_a_key_of_the_run(tmp_path, monkeypatch):
     assert fences(False).kind == "run" and fences(False) == fences(False)
-
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(fence_key.os, "open", full)
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(fence_key.os, "open", Mock(side_effect=full))
     assert fences(str(tmp_path)) == fences(False)
 
 

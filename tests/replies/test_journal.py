@@ -15,9 +15,8 @@ from contextlib import closing
 
 import pytest
 from lm_eval.api import registry
-from stored import names_in, saved_in
+from stored import Killed, dying_after, names_in, saved_in
 
-from xling_tasks.harness import watch
 from xling_tasks.harness.watch import Watch
 from xling_tasks.lm import journaled
 from xling_tasks.lm.baseline import BaselineLM
@@ -31,14 +30,9 @@ LL = "xlinghealth_verifiability_ll_demo_es"
 T = "xlinghealth_consistency_demo_en"
 
 
-class Killed(BaseException):
-    """Stands for a kill: no handler for exceptions sees it."""
-
-
 class Mortal(BaselineLM):
-    """The baseline, which dies after some answers, and counts what it is asked."""
+    """The baseline, which counts what it is asked."""
 
-    lives = 10**9
     asked: list = []
 
     def generate_until(self, requests, disable_tqdm=False):
@@ -51,25 +45,17 @@ class Mortal(BaselineLM):
 
 
 @pytest.fixture
-def mortal(run, monkeypatch):
+def mortal(run):
     if "mortal" not in registry.model_registry:
         registry.model_registry.register("mortal", target=Mortal)
-    add = watch._Hook.add_partial
-
-    def dying(self, *told):
-        if Mortal.lives <= 0:
-            raise Killed
-        Mortal.lives -= 1
-        add(self, *told)
-
-    monkeypatch.setattr(watch._Hook, "add_partial", dying)
 
     def run_(tasks, lives=10**9, metadata=QUICK, **options):
         """A start of the command; None if it was killed, which lets go of its locks."""
-        Mortal.lives, Mortal.asked = lives, []
+        Mortal.asked = []
         options = {"model": "mortal", "limit": 4, "metadata": dict(metadata), **options}
         try:
-            return run(tasks, **options)
+            with dying_after(lives):
+                return run(tasks, **options)
         except Killed:
             journaled.end()
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,8 @@ def _fit(
         given[name], single = _of_each(name, getattr(options, name))
         for mechanism, value in single.items():
             own.setdefault(mechanism, {})[name] = value
-    settings = training.settings_of(given)
+    chosen = {name: value for name, value in given.items() if value is not None}
+    settings = training.TrainSettings(**chosen)
     separate = options.separate or bool(own)
     model: Any = (
         training.fit_each(train, dev, seed, settings, own)
@@ -164,9 +166,7 @@ def _fit(
         "fitted_on": "train and dev, for the epochs that were best on dev"
         if settings.refit
         else "train, stopped by dev",
-        "settings": training.as_json(settings)
-        | {"separate": separate, "of_mechanisms": own}
-        | model.made_of,
+        "settings": asdict(settings) | {"separate": separate, "of_mechanisms": own} | model.made_of,
         "cut_pairs": model.cut(every),
         "history": model.history,
     }

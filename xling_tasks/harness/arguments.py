@@ -102,9 +102,7 @@ def kind_of(argument: str) -> str | None:
 def identity_of(args: Mapping[str, Any], *, asked_by: str = "") -> dict[str, Any]:
     """The arguments that can change a reply; of an address, what tells one server from another.
 
-    Args:
-        args: A model's arguments.
-        asked_by: Who has them, for the warning about those that are not known; '' for none.
+    Arguments that are not known are warned about, in the name of `asked_by`, if there is one.
     """
     told: dict[str, Any] = {}
     for name, value in args.items():

@@ -240,11 +240,7 @@ TASK_GROUP = "lm_eval.tasks"
 
 
 def reads_task_entry_points(manager: ModuleType) -> bool:
-    """Whether this release finds task folders by entry points itself.
-
-    Args:
-        manager: The module `lm_eval.tasks.manager`.
-    """
+    """Whether this release finds task folders by entry points itself."""
     source = _task_sources(manager)
     return f'"{TASK_GROUP}"' in source or f"'{TASK_GROUP}'" in source
 

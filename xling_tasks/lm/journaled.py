@@ -40,15 +40,7 @@ def watch(
 ) -> None:
     """Keep the answers to a task's requests in a journal, from now until the run is scored.
 
-    Args:
-        task: The task.
-        lm: The running model.
-        instances: The task's requests on this process.
-        cache: The cache folder; None for no cache, and no journal unless `resume` names a folder.
-        resume: The setting `xling_resume`.
-        error_texts: The setting `detect_errors`.
-        reads: Whether a reply holds what the task asks for, where that is one of few things.
-        batch: Whether the model is asked by its service's batch interface.
+    `cache` is None for no cache, and then there is no journal unless `resume` names a folder.
 
     Raises:
         BackendError: For `batch`, if the model has no such interface.

@@ -37,17 +37,7 @@ _LONGER = 16
 
 
 class Journaled:
-    """The journals of a run, around its model.
-
-    Args:
-        lm: The running model.
-        error_texts: Whether error texts that come in an answer's place are failures.
-        batches: Where batches are noted, if the model is asked by its service's batch interface.
-
-    Attributes:
-        run: The run that it is for.
-        parts: The tasks of ours in the run.
-    """
+    """The journals of a run, around its model; `parts` are the tasks of ours in the run."""
 
     def __init__(self, lm: Any, *, error_texts: bool, batches: ReplyStore | None = None) -> None:
         self.run = current()

@@ -53,10 +53,7 @@ class Part:
     def keep(self, place: Place, reply: Any, *, again: bool = False) -> None:
         """Put an answer into the journal; a failed call is none, and is asked for again.
 
-        Args:
-            place: Which request.
-            reply: What came.
-            again: Whether the journal has it already, but otherwise.
+        With `again` the journal has it already, but otherwise.
         """
         if failed(reply):
             self.failed[reply.reason] += 1

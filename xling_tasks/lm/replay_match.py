@@ -40,10 +40,6 @@ class Asked(NamedTuple):
 def match(asked: Asked, digest: str) -> tuple[tuple[int, ...], list[Any]]:
     """The logged answers to a request, with the places of their requests in the document's line.
 
-    Args:
-        asked: The request.
-        digest: The digest of its document.
-
     Raises:
         DataError: If the document, the prompt or the arguments are not those that were logged.
     """

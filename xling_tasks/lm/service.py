@@ -15,6 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from xling_tasks.harness.watch import Replaced
 from xling_tasks.models.calls import stream
 from xling_tasks.models.failures import FAILED, REFUSED, Reply
 from xling_tasks.models.health import Health, Limits
@@ -25,19 +26,11 @@ from xling_tasks.unanswered import Unanswered
 _NAME = "generate_until"
 
 
-class Service:
+class Service(Replaced):
     """An API backend's `generate_until`, replaced on the object that runs, until `undo`.
 
-    Args:
-        lm: The backend itself, without the harness's answer cache around it.
-        args: Its arguments.
-        ours: Whether a request is one of our tasks'.
-        error_texts: Whether error texts that come in an answer's place are failures.
-        reads: Whether a reply holds what a request asks for, where that is one of few things.
-        take_back: Told the requests whose reply turned out to be none.
-        changed: Told the numbers in `kept` of answers that turned out to be none, and the second
-            ones.
-        batches: Where batches are noted, if it is asked by its service's batch interface.
+    `take_back` is told the requests whose reply turned out to be none; `changed` the numbers in
+    `kept` of answers that turned out to be none, and the second ones.
 
     Attributes:
         kept: Requests and answers by number that an earlier start got, which ended before it
@@ -57,7 +50,8 @@ class Service:
         batches: ReplyStore | None = None,
     ) -> None:
         self.kept: dict[int, tuple[Any, str]] = {}
-        self._lm, self._ours, self._before = lm, ours, lm.generate_until
+        super().__init__(lm, {_NAME: self._generate_until})
+        self._ours = ours
         self._reads, self._take_back, self._changed = reads, take_back, changed
         self._batches = batches
         self._concurrent = lm._concurrent
@@ -65,13 +59,10 @@ class Service:
         lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
         self._limits = Limits.of(args, error_texts=error_texts, doubt=True)
         self._health = Health("the model under test", self._limits, concurrency(lm))
-        self._own = {_NAME: lm.__dict__[_NAME]} if _NAME in lm.__dict__ else {}
-        lm.__dict__[_NAME] = self._generate_until
 
     def undo(self) -> None:
-        """Give the backend its own method back."""
-        self._lm.__dict__.pop(_NAME, None)
-        self._lm.__dict__.update(self._own)
+        """Give the backend its own method and concurrency back."""
+        super().undo()
         self._lm._concurrent = self._concurrent
 
     def _generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[Any]:
@@ -79,7 +70,7 @@ class Service:
         ours = [i for i, request in enumerate(requests) if self._ours(request)]
         others = [i for i, request in enumerate(requests) if not self._ours(request)]
         if others:
-            given = self._before([requests[i] for i in others], disable_tqdm=disable_tqdm)
+            given = self.before[_NAME]([requests[i] for i in others], disable_tqdm=disable_tqdm)
             for i, reply in zip(others, given, strict=True):
                 replies[i] = reply
         kept, self.kept = self.kept, {}

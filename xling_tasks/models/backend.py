@@ -274,11 +274,7 @@ def backend(
 ) -> Backend:
     """The backend for a role; the same one for the same spec, so that tasks share it.
 
-    Args:
-        role: What it is for.
-        spec: What was asked for.
-        cache: The setting `xling_cache`.
-        keeps: Whether it keeps replies; False for a role that keeps what it makes of them.
+    It keeps no replies (`keeps`) for a role that keeps what it makes of them.
     """
     told = json.dumps(spec.__dict__, sort_keys=True, default=str)
     if spec.model == SELF:

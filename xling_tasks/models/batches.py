@@ -92,13 +92,7 @@ def batch_round(
 ) -> Iterator[list[tuple[int, Any]]]:  # fmt: skip
     """As `rounds.one_round`, by batches: those under way that hold a request, and new ones.
 
-    Args:
-        lm: The backend.
-        calls: All calls.
-        places: Which of them to ask.
-        limits: How long to go on where the service does not answer.
-        health: What is known of it.
-        noted: Where batches under way are noted; the same in every start of a run.
+    `noted` is where batches under way are noted, the same in every start of a run.
     """
     service = _Service(lm, limits, health)
     payloads = {i: http.payload(lm, messages(lm, calls[i]), calls[i].gen_kwargs) for i in places}

@@ -41,14 +41,8 @@ def stream(
 ) -> Stream:
     """Replies as they arrive, each request once; those that failed come last.
 
-    Use it with `contextlib.closing`, so that an interruption ends the requests under way.
-
-    Args:
-        lm: A model of the harness.
-        calls: What to ask.
-        limits: How long to go on.
-        health: What is known of the service.
-        batches: Where batches are noted, if the service is asked by its batch interface.
+    Use it with `contextlib.closing`, so that an interruption ends the requests under way. With
+    `batches`, where these are noted, the service is asked by its batch interface.
 
     Yields:
         The replies that are there: never an empty list except as a sign of life.

@@ -199,13 +199,9 @@ def verify(
 ) -> list[list[bool | None]]:
     """Whether each reference supports its claims: one verdict per claim, None where there is none.
 
-    Args:
-        pairs: (claims, reference text). Equal pairs are asked about once; an empty reference
-            supports nothing and is not asked about.
-        prompt: The prompt `support`.
-        judge: Whom to ask.
-        fences: Where codes come from.
-        asked_again: Pairs that were asked about a second time are added here.
+    Pairs are (claims, reference text); equal ones are asked about once, and an empty reference
+    supports nothing and is not asked about. What was asked about a second time is added to
+    `asked_again`.
     """
     distinct = dict.fromkeys(pair for pair in pairs if pair[0] and pair[1].strip())
     parts = {
@@ -269,13 +265,6 @@ def fill_support(
     """The prompt that checks claims against a reference, and the code of the lines that count.
 
     The code follows from the reference, against which many lists of claims are checked.
-
-    Args:
-        prompt: The prompt `support`.
-        claims: The claims.
-        reference: The text they are checked against.
-        fences: Where codes come from.
-        inert: What breaks up control tokens in a text.
     """
     code = fences.code("reference", reference, apart_from=claims)
     text = prompt.fill(claims=inert(listed(claims)), reference=inert(reference), code=code)

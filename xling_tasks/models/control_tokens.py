@@ -41,11 +41,7 @@ def common(text: str) -> str:
 
 
 def inert_for(tokenizer: Any) -> Callable[[str], str]:
-    """What breaks up the control tokens of a tokenizer, beside the common ones.
-
-    Args:
-        tokenizer: That of transformers, or anything else; None for a model on a server.
-    """
+    """What breaks up the control tokens of a tokenizer, beside the common ones."""
     names = names_of(tokenizer)
     # A name with signs also counts in the forms that a tokenizer's normalizer may bring to it; a
     # mere word (`PAD`) only as it is, for a heating pad is none.

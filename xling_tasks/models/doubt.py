@@ -59,11 +59,7 @@ _OURS = ("How much is 3 + 4? Reply with the number alone.", "What is the capital
 
 
 def shared(said: Iterable[tuple[T, str, str]]) -> set[T]:
-    """What got one text that three or more different prompts got.
-
-    Args:
-        said: Anything, with its prompt and its reply.
-    """
+    """What got one text that three or more different prompts got."""
     places: dict[str, dict[T, str]] = {}
     for item, prompt, reply in said:
         if text := _common(reply):

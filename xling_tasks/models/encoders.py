@@ -73,9 +73,7 @@ def encoders_as_published(settings: Mapping[str, Any]) -> None:
 def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
     """The encoder of a setting; None if it is switched off or the default one cannot be had.
 
-    Args:
-        setting: What the user asked for; None for the default, False for none.
-        name: `encoder` or `source_encoder`.
+    A setting is None for the default, False for none.
 
     Raises:
         BackendError: If an encoder that the user named cannot be loaded.

@@ -28,10 +28,6 @@ SHORTEST = 32
 def fences(cache: str | bool | None, fence_key: str | None = None) -> Fences:
     """Where the codes of a run come from.
 
-    Args:
-        cache: The setting `xling_cache`.
-        fence_key: The setting `fence_key`: a file whose content is the key.
-
     Returns:
         `setting` where a file is named, `cache` where there is a cache folder, else `run`: a key
         drawn for this process.

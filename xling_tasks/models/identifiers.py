@@ -22,10 +22,6 @@ _SAME_SCRIPT = {"Hani": "Hans", "Hant": "Hans", "Kore": "Hang", "Hrkt": "Jpan"}
 def checked(option: str, value: object) -> str | None:
     """The setting, if all that it needs is there.
 
-    Args:
-        option: What messages begin with, such as `--metadata second_identifier`.
-        value: What was given.
-
     Raises:
         SettingError: For a name that is neither an identifier nor a file, or a missing package.
     """

@@ -109,14 +109,7 @@ def again(code: str, word: str) -> str:
 
 
 def fill(prompt: Prompt, case: Case, code: str, inert: Callable[[str], str]) -> str:
-    """The judge's prompt for a case.
-
-    Args:
-        prompt: The prompt `judge`.
-        case: The case.
-        code: Its code.
-        inert: What breaks up control tokens in a text.
-    """
+    """The judge's prompt for a case."""
     return prompt.fill(
         question=inert(case.question),
         reference=inert(case.reference),
@@ -138,11 +131,6 @@ def read_verdict(reply: str | None, code: str, word: str = "verdict") -> str:
 
     A verdict line is the word, the code and the whole wording of one option, and nothing else
     but signs that say nothing. It counts where nothing that says something stands behind it.
-
-    Args:
-        reply: What the judge said.
-        code: The code of the case.
-        word: The word that the prompt puts before the code.
 
     Returns:
         A label; `no_response` if there is none (see `last_statement`).

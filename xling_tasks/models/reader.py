@@ -137,15 +137,7 @@ def _material(asked: Choice | Opinion) -> str:
 def fill(
     prompt: Prompt, asked: Choice | Opinion, code: str, inert: Callable[[str], str], language: str
 ) -> str:
-    """What the model is asked about a reply, without the reply's thinking.
-
-    Args:
-        prompt: `read_letters` or `read_verdict`.
-        asked: The reply and what it was about.
-        code: Its code.
-        inert: What breaks up control tokens in a text.
-        language: The name of the language of the question.
-    """
+    """What the model is asked about a reply, without the reply's thinking."""
     field = "answer" if isinstance(asked, Opinion) else "options"
     texts = {field: inert(_material(asked)), "reply": inert(without_thinking(asked.reply) or "")}
     return prompt.fill(**texts, code=code, language=language)
@@ -154,14 +146,7 @@ def fill(
 def read_letters(
     said: str | None, code: str, options: Mapping[str, str], *, several: bool
 ) -> frozenset[str] | None:
-    """The letters on the last line with the code; None for NONE, or if there is no such line.
-
-    Args:
-        said: What the model said.
-        code: The code.
-        options: The options by letter.
-        several: Whether there may be several letters.
-    """
+    """The letters on the last line with the code; None for NONE, or if there is no such line."""
 
     def line_says(line: str) -> str | None:
         word = _behind_answer(line, code)

@@ -73,12 +73,7 @@ def rule(
 ) -> list[tuple[Ruling, ...]]:
     """A ruling on every criterion of every case, in order.
 
-    Args:
-        cases: What is graded; empty answers must not be among them.
-        prompt: The prompt `rubric`.
-        judge: Whom to ask.
-        fences: Where codes come from.
-        batch: Criteria per call.
+    Empty answers must not be among the cases; `batch` is criteria per call.
     """
     questions = [list(questions_of(case, fences, batch)) for case in cases]
     asked = {fill(prompt, each, judge.inert): each for own in questions for each in own}

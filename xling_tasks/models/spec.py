@@ -19,11 +19,7 @@ SELF = "self"
 def named_model(name: str, value: Any, known: Sequence[str], form: str) -> dict[str, Any]:
     """A setting that is a model's name, or an object with `model` and other keys.
 
-    Args:
-        name: The setting, for messages.
-        value: What the user gave.
-        known: The keys that it may have.
-        form: What is expected, for messages.
+    `form` is what is expected, for messages.
 
     Raises:
         SettingError: If it has no model, or a key that is not known.
@@ -106,12 +102,7 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Juror:
-    """One judge of several.
-
-    Attributes:
-        name: Given with `name`, or its number from 1.
-        spec: The model.
-    """
+    """One judge of several; its name is given with `name`, or its number from 1."""
 
     name: str
     spec: ModelSpec

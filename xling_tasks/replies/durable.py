@@ -45,10 +45,6 @@ _all: weakref.WeakSet[Durable] = weakref.WeakSet()
 class Durable:
     """A file with which something can be done or not; either way the run goes on.
 
-    Args:
-        path: The file, made if need be.
-        writes: Whether it is written at all.
-
     Attributes:
         path: The file.
         failed: Why nothing is written any more; '' while it is.
@@ -185,11 +181,7 @@ class Durable:
 
 
 class Shelves(Durable):
-    """A file of the store.
-
-    Args:
-        path: The file.
-    """
+    """A file of the store."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, writes=True)

@@ -49,11 +49,8 @@ _NETWORK = (
 def connect(path: Path, *, known: bool = False) -> sqlite3.Connection:
     """Open a file, made if need be.
 
-    A reply is with the operating system as soon as it is written: no killed process loses one.
-
-    Args:
-        path: The file.
-        known: Whether this process has it open already, so that it was looked through.
+    A reply is with the operating system as soon as it is written: no killed process loses one. With
+    `known` this process has it open already, so that it was looked through.
 
     Raises:
         sqlite3.Error, OSError: If it cannot be opened, or is of another format.
@@ -256,10 +253,7 @@ def rows_of(
 ) -> Iterator[tuple[Any, ...]]:
     """All good rows of a table that can be read, across pages that cannot.
 
-    Args:
-        db: A connection.
-        select: `SELECT rowid, ... FROM table`.
-        good: Whether a row, without its rowid, is as it was written.
+    `select` is `SELECT rowid, ... FROM table`; `good` tells of a row without its rowid.
     """
     last, step, most = 0, 1, 0
     with suppress(sqlite3.Error):

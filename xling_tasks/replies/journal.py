@@ -51,11 +51,6 @@ class Journal:
     Several runs of one command may have it open: each asks for what no other one asks for. A disk
     that is full or read-only does not end a run: it goes on without, and says so once.
 
-    Args:
-        path: The store's file; the folder is made.
-        name: Which task's, of which model, asked what.
-        header: What it says of itself, where it is new.
-
     Attributes:
         name: Its name.
         header: What it says of itself.
@@ -94,7 +89,7 @@ class Journal:
         """What is known, and what this run is to ask for; see `ReplyStore.claim`."""
         key = {_key(place): place for place in places}
         known, mine = self.store.claim(key)
-        found = {key[k]: _kept(text) for k, text in known.items()}
+        found = {key[k]: _kept(*json.loads(text)) for k, text in known.items()}
         return found, {key[k] for k in mine}
 
     def put(self, place: Place, kept: Kept, *, again: bool = False) -> None:
@@ -183,7 +178,7 @@ def read_journal(path: Path, name: str) -> Content:
     try:
         there = store.everything()
         about = json.loads(there.pop(_ABOUT, "{}"))
-        answers = {_place(key): _kept(text) for key, text in there.items()}
+        answers = {_place(key): _kept(*json.loads(text)) for key, text in there.items()}
         finished = about.get("finished") is not None
         header, starts = about.get("header") or {}, int(about.get("starts", 0))
         opened = float(about.get("opened") or 0)
@@ -201,8 +196,8 @@ def _place(key: str) -> Place:
     return asked, int(number)
 
 
-def _kept(text: str) -> Kept:
-    answer, outcome, reason = json.loads(text)
+def _kept(answer: Any, outcome: str, reason: str) -> Kept:
+    """An answer as JSON has it, which knows no pairs."""
     return Kept(tuple(answer) if isinstance(answer, list) else answer, outcome, reason)
 
 
@@ -221,15 +216,8 @@ def journal_for(
     """Open the journal of a task in this run.
 
     Its name says the task, what is asked and who is asked: the model with its arguments (but for
-    those of transport), the seeds, and of a model in a local folder that folder's files.
-
-    Args:
-        task: The task.
-        lm: The running model.
-        instances: The task's requests on this process.
-        keys: Their keys.
-        cache: The folder with the store.
-        afresh: Whether to set aside what is there.
+    those of transport), the seeds, and of a model in a local folder that folder's files. What is
+    there is set aside with `afresh`.
     """
     asked = key_of_request([[key, item.repeats] for key, item in zip(keys, instances, strict=True)])
     rank, size = getattr(lm, "rank", 0), getattr(lm, "world_size", 1)
@@ -276,11 +264,10 @@ def _take_over(former: Path, journal: Journal) -> None:
     except OSError as error:
         log.warning("%s: cannot be read (%s)", former, error)
         return
-    answers = {}
-    for place, record in there.answers.items():
-        answer = record["a"]
-        answer = tuple(answer) if isinstance(answer, list) else answer
-        answers[place] = Kept(answer, record.get("o", ""), record.get("w", ""))
+    answers = {
+        place: _kept(record["a"], record.get("o", ""), record.get("w", ""))
+        for place, record in there.answers.items()
+    }
     journal.put_former(answers, there.starts, there.saved)
     if not journal.store.failed:
         former.unlink(missing_ok=True)

@@ -101,10 +101,7 @@ def trained_on(path: str) -> tuple[str, int]:
 def save_classifier(model: Model, folder: Path, about: Mapping[str, Any]) -> None:
     """Write a model and, last, what it is; the folder must be there and hold nothing else.
 
-    Args:
-        model: A fitted model of a backend.
-        folder: Where to.
-        about: `backend`, `data` (digest), `seed`, `trained_with` and what else is worth knowing.
+    `about` has `backend`, `data` (digest), `seed`, `trained_with` and what else is worth knowing.
     """
     model.save(folder)
     stated = {

@@ -127,9 +127,8 @@ class LinearClassifier:
 def fit(pairs: Sequence[Pair], seed: int) -> LinearClassifier:
     """Fit all mechanisms.
 
-    Args:
-        pairs: To learn from; all seeker posts that are to be tested on must be left out.
-        seed: Of the folds in which the first level scores for the second.
+    All seeker posts that are to be tested on must be left out. The seed is that of the folds in
+    which the first level scores for the second.
 
     Raises:
         DataError: If a mechanism is in all pairs or in none, or posts have no words in common.

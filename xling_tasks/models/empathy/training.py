@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tqdm import tqdm
@@ -89,12 +89,7 @@ def fit_each(
 ) -> PerMechanism:
     """Train one network per mechanism, one after the other; see `fit`.
 
-    Args:
-        train: Pairs to learn from.
-        dev: Pairs that choose the number of epochs.
-        seed: Of heads, orders and dropout; the same for each.
-        settings: Of all mechanisms.
-        own: By mechanism, the settings in which it differs (`lr`, `epochs`).
+    `own` has, by mechanism, the settings in which it differs (`lr`, `epochs`).
     """
     models = (
         fit(train, dev, seed, replace(settings, **own.get(name, {})), name) for name in MECHANISMS
@@ -232,13 +227,3 @@ def _judge(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, 
         for gold, said in zip(labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True)
     ]
     return float(loss), sum(scores) / len(scores)
-
-
-def settings_of(given: dict[str, Any]) -> TrainSettings:
-    """The settings given, without those that are None, and the defaults of the others."""
-    return TrainSettings(**{name: value for name, value in given.items() if value is not None})
-
-
-def as_json(settings: TrainSettings) -> dict[str, Any]:
-    """The settings for the card."""
-    return asdict(settings)

@@ -23,9 +23,6 @@ class Translator(ABC):
     def check(self, *pairs: tuple[str, str]) -> None:
         """Fail before a run rather than after it.
 
-        Args:
-            *pairs: (source, target) languages that will be needed.
-
         Raises:
             XlingError: If the translator cannot be reached, or does not know a language.
             ImportError: If a language's sentence splitter is not installed.
@@ -36,11 +33,6 @@ class Translator(ABC):
 
         White space and line breaks stay. Text without letters comes back as it is, up to its
         digits, and so does any text whose language is `target` already.
-
-        Args:
-            texts: Texts of one language.
-            source: Their language.
-            target: The language wanted.
 
         Returns:
             As many translations as texts; None where there is none.
@@ -85,12 +77,8 @@ def in_batches(
     """Batches through a model in this process.
 
     A batch that fails is tried again one by one, so that a sentence that breaks it does not cost
-    its neighbours. After three failures in a row nothing more is asked.
-
-    Args:
-        sentences: What to translate.
-        size: Sentences of a batch.
-        call: As many translations as sentences; None for one that is not whole.
+    its neighbours. After three failures in a row nothing more is asked. A call gives as many
+    translations as sentences, None for one that is not whole.
     """
     failed = 0
 

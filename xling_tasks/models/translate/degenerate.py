@@ -95,10 +95,7 @@ def reasons(
       whatever the case, languages it confuses with the target left aside.
     * `length`: more than 3 times the expected characters plus 20, or fewer than a third less 20.
 
-    Args:
-        pairs: (source, translation) of single sentences.
-        source_language: Two-letter code, Hebrew `he`.
-        target_language: The same; another language.
+    Pairs are (source, translation) of single sentences, languages two-letter codes (Hebrew `he`).
     """
     faults = [_reason(source, text, source_language, target_language) for source, text in pairs]
     copies = [i for i, reason in enumerate(faults) if reason == "copy"]

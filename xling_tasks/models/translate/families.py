@@ -26,11 +26,7 @@ class Pair(NamedTuple):
 
 
 class Family:
-    """One model's way with languages.
-
-    Attributes:
-        name: `nllb`, `m2m100`, `madlad` or `marian`.
-    """
+    """One model's way with languages, by the name `nllb`, `m2m100`, `madlad` or `marian`."""
 
     def __init__(self, model: str, config: Any, tokenizer: Any) -> None:
         self._model = model

@@ -99,11 +99,7 @@ class HarnessModel:
     ) -> Outcomes:
         """One translation per sentence, perhaps an empty one, as they arrive.
 
-        Args:
-            sentences: What to translate.
-            source: Their language.
-            target: Another language.
-            attempt: 0 is greedy; above, sampling with a seed of the sentence and the attempt.
+        Attempt 0 is greedy; above, sampling with a seed of the sentence and the attempt.
         """
         prompts = [
             self._prompt.fill(

@@ -105,11 +105,7 @@ class Seq2Seq:
     ) -> list[str | None]:
         """One translation per sentence of a batch; None for one that does not end or is too long.
 
-        Args:
-            sentences: At most `batch` sentences.
-            source: Their language.
-            target: Another language.
-            attempt: 0 is greedy; above, sampling with a seed of the sentence and the attempt.
+        Attempt 0 is greedy; above, sampling with a seed of the sentence and the attempt.
         """
         import torch
 

@@ -66,11 +66,8 @@ def translator(
 ) -> Translator:
     """The translator of a setting; the same one for the same setting, so that tasks share it.
 
-    Args:
-        spec: From `translator_spec`.
-        cache: The setting `xling_cache`.
-        prompt: The prompt `translate` for models of the harness; None for ours.
-        names: (code, name) of languages that only a user's own data know.
+    Without a prompt, models of the harness are asked with ours. `names` has (code, name) of
+    languages that only a user's own data know.
 
     Raises:
         XlingError: If the file is wrong, or the model cannot be built.
