@@ -71,14 +71,7 @@ class MMedBenchSplit:
         }
 
     def docs(self, *, checked_only: bool = False) -> list[dict[str, Any]]:
-        """One document per usable question.
-
-        Args:
-            checked_only: Only questions whose rationale passed the human check.
-
-        Raises:
-            DataError: If `checked_only` leaves nothing.
-        """
+        """One document per usable question, or per one whose rationale passed the human check."""
         chosen = [q for q in self.questions if q.rationale_checked or not checked_only]
         if not chosen:
             raise DataError(
@@ -110,11 +103,7 @@ def load(
     data_dir: str | None = None,
     dataset: str | None = None,
 ) -> MMedBenchSplit:
-    """Find, read and check one language of one split; read once per process and content.
-
-    Raises:
-        DataError: If it cannot be found or is not in a known shape.
-    """
+    """Find, read and check one language of one split; read once per process and content."""
     source = find_file(record, language, split, data_dir, dataset)
     return _load(record.key, language, split, source, source.stamps())
 

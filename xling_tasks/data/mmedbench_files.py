@@ -31,18 +31,10 @@ def find_file(
     data_dir: str | None = None,
     dataset: str | None = None,
 ) -> Source:
-    """One language's file of one split.
+    """One language's file of one split; of the sample, always that of this package.
 
-    Args:
-        record: MMedBench, or the sample. Bundled data is always read from this package.
-        language: ISO 639-1 code.
-        split: `test` or `train`.
-        data_dir: The user's folder (with `Test` and `Train`, or that folder's parent, or one of
-            the two) or zip; goes before `dataset`.
-        dataset: `REPO` or `REPO@REVISION` on the Hub instead of the record's own.
-
-    Raises:
-        DataError: If nothing fits; the message says what to do.
+    `data_dir` is the user's folder (with `Test` and `Train`, or that folder's parent, or one of the
+    two) or zip, and goes before `dataset`: `REPO` or `REPO@REVISION` on the Hub.
     """
     wanted = published_path(record, language, split)
     if record.bundled:
@@ -54,11 +46,7 @@ def find_file(
 
 
 def published_path(record: DatasetRecord, language: str, split: str) -> str:
-    """The published path of a language's split, such as `Test/English.jsonl`.
-
-    Raises:
-        DataError: If there is no such language or split.
-    """
+    """The published path of a language's split, such as `Test/English.jsonl`."""
     asked = {"language": (language, record.language_names), "split": (split, SPLITS)}
     for kind, (value, known) in asked.items():
         if value not in known:

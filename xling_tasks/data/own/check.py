@@ -71,15 +71,7 @@ class Checked:
 
 
 def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
-    """Read a file as far as it can be read, and collect what is wrong with it.
-
-    Args:
-        path: The file.
-        stated: Scripts and names of languages, from the setting `scripts`.
-
-    Raises:
-        DataError: If it is no table at all.
-    """
+    """Read a file as far as it can be read, and collect what is wrong with it."""
     need_file(path)
     tables = read_tables(path)
     table = the_table(tables)
@@ -265,11 +257,7 @@ def is_own_file(data_dir: str | None) -> bool:
 
 
 def check_conversations(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
-    """Read conversations as far as they can be read, and collect what is wrong with them.
-
-    Raises:
-        DataError: If a file cannot be read, or a line is no JSON object.
-    """
+    """Read conversations as far as they can be read, and collect what is wrong with them."""
     files = files_of(str(path))
     gathered, errors, data = Gathered(), [], None
     for file in files:

@@ -67,15 +67,7 @@ def normal(name: str) -> str:
 
 
 def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
-    """What the columns of a table stand for.
-
-    Args:
-        table: The table.
-        stated: Scripts and names of languages, from the setting `scripts`.
-
-    Raises:
-        DataError: Naming the column that is wrong, or what is missing.
-    """
+    """What the columns of a table stand for."""
     names: dict[str, str] = {}
     for column in table.columns:
         other = names.setdefault(normal(column), column)

@@ -33,11 +33,7 @@ class Labelled:
 
 
 def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Labelled]:
-    """All labelled criteria of a file.
-
-    Raises:
-        DataError: Naming line and field of the first thing wrong.
-    """
+    """All labelled criteria of a file."""
     of_file = language_of_file(path, stated)
     criteria = [
         _labelled(f"{path}, line {number}", row, of_file, stated)

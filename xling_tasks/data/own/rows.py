@@ -73,11 +73,7 @@ class Item:
 def items_of(
     table: Table, columns: Columns, stated: Mapping[str, tuple[str, str]]
 ) -> tuple[list[Item], dict[str, Tongue]]:
-    """The questions of a table and its languages, English first.
-
-    Raises:
-        DataError: Naming file, row and column of the first thing wrong.
-    """
+    """The questions of a table and its languages, English first."""
     items: dict[str, Item] = {}
     tongues, wide = dict(columns.tongues), columns.shape == "wide"
     letters: dict[str, dict[str, tuple[str, ...]]] = {}

@@ -43,13 +43,8 @@ def after(kind: str, tags: Sequence[str]) -> tuple[str, ...]:
 def criteria_in(where: str, cell: Any) -> tuple[Criterion, ...]:
     """The criteria in a field or cell; none of an empty one.
 
-    Args:
-        where: For messages.
-        cell: A list of objects with `criterion`, `points` and perhaps `tags`; or a text with a
-            criterion per line, its points first (`5: Advises ...`).
-
-    Raises:
-        DataError: Naming the criterion that is wrong.
+    A cell is a list of objects with `criterion`, `points` and perhaps `tags`; or a text with a
+    criterion per line, its points first (`5: Advises ...`).
     """
     if cell is None or cell == "" or cell != cell:
         return ()

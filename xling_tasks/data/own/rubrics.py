@@ -69,12 +69,7 @@ def load_rubrics(
 ) -> RubricData:
     """Read and check conversations; read once per process and content.
 
-    Args:
-        data_dir: A file, a folder of JSONL files, or files parted by commas; None for the sample.
-        scripts: Code -> (script, name) of languages that the project does not know.
-
-    Raises:
-        DataError: Naming file, line and field of the first thing wrong.
+    `data_dir` is a file, a folder of JSONL files, or files parted by commas; None is the sample.
     """
     files = files_of(data_dir)
     source = source_of(data_dir, files)
@@ -90,11 +85,7 @@ def source_of(data_dir: str | None, files: tuple[Path, ...]) -> Source:
 
 
 def files_of(data_dir: str | None) -> tuple[Path, ...]:
-    """The files that `data_dir` names.
-
-    Raises:
-        DataError: If there is none.
-    """
+    """The files that `data_dir` names; there must be one."""
     if not data_dir:
         return (SAMPLE,)
     path = user_path(data_dir)
@@ -165,11 +156,7 @@ Row = tuple[Rubric, Mapping[str, Tongue]]
 
 
 def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | DataError]:
-    """Every line of a file, or what is wrong with it.
-
-    Raises:
-        DataError: If the file cannot be read, or a line is no JSON object.
-    """
+    """Every line of a file, or what is wrong with it; a line that is no JSON object raises."""
     of_file = language_of_file(path, stated)
     first: dict[tuple[str, str], int] = {}
     for number, row in json_objects(path, expected="a conversation", whole=True):
@@ -236,11 +223,7 @@ class Gathered:
         self.tongues: dict[str, Tongue] = {}
 
     def add(self, row: Row) -> None:
-        """Add a row.
-
-        Raises:
-            DataError: If it contradicts what is there of its conversation.
-        """
+        """Add a row; it may not contradict what is there of its conversation."""
         new, tongues = row
         known = self.rubrics.get(new.id)
         if known is not None:
@@ -273,11 +256,7 @@ class Gathered:
         known.canary = known.canary or new.canary
 
     def data(self, source: Source) -> RubricData:
-        """Everything as one set.
-
-        Raises:
-            DataError: If there is no conversation.
-        """
+        """Everything as one set; there must be a conversation."""
         if not self.rubrics:
             raise DataError(f"{source.place}: holds no conversations")
         if not any(rubric.turns for rubric in self.rubrics.values()):
@@ -295,11 +274,7 @@ class Gathered:
 def check_points(
     first: str, known: Sequence[Criterion], place: str, new: Sequence[Criterion], key: str
 ) -> None:
-    """Criteria of two languages of one conversation must be worth the same.
-
-    Raises:
-        DataError: If they are not.
-    """
+    """Criteria of two languages of one conversation must be worth the same."""
     if known and new and [each.points for each in known] != [each.points for each in new]:
         raise DataError(
             f"{place}: conversation {key!r} has criteria with other points than in {first}; a "
@@ -360,11 +335,7 @@ def _of_table(path: Path, stated: Mapping[str, tuple[str, str]]) -> RubricData:
 
 
 def criteria_of(item: Item) -> tuple[Criterion, ...]:
-    """The criteria of a table's question, the same in every language that has them.
-
-    Raises:
-        DataError: Naming the criteria that are wrong.
-    """
+    """The criteria of a table's question, the same in every language that has them."""
     criteria = criteria_in(f"{item.place}, column 'criteria'", item.criteria)
     for place, cell in item.criteria_beside:
         check_points(item.place, criteria, place, criteria_in(place, cell), item.id)

@@ -45,15 +45,9 @@ class Tongue:
 
 
 def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
-    """The language that a column or cell names.
+    """The language that a column or cell names; None if it is neither known nor stated.
 
-    Args:
-        word: A code such as `sw`, `pt-BR`, `swh`, or an English name.
-        stated: Code -> (script, name or empty), of codes that the project does not know, or to
-            correct what it knows.
-
-    Returns:
-        None for a language that is neither known nor stated.
+    `word` is a code such as `sw`, `pt-BR`, `swh`, or an English name.
     """
     code = word.strip().lower().replace("_", "-").replace(" ", "-")
     if code in stated:
@@ -84,15 +78,10 @@ def _script(code: str, subtags: Sequence[str]) -> str:
 
 
 def stated_scripts(key: str, value: object) -> dict[str, tuple[str, str]]:
-    """The setting `scripts`: code -> (script, name or empty).
+    """The setting `scripts`, called `key` in messages.
 
-    Args:
-        key: The setting's name, for messages.
-        value: `{"dag": "Latn"}`, `{"dag": {"script": "Latn", "name": "Dagbani"}}`, or the text
-            `dag:Latn+nqo:Nkoo`.
-
-    Raises:
-        SettingError: Naming the language whose entry is wrong.
+    It is `{"dag": "Latn"}`, `{"dag": {"script": "Latn", "name": "Dagbani"}}`, or the text
+    `dag:Latn+nqo:Nkoo`.
     """
     if isinstance(value, str) and ":" in value:
         pairs = [item.partition(":") for item in value.strip(" {}").split("+")]
@@ -118,11 +107,7 @@ def stated_scripts(key: str, value: object) -> dict[str, tuple[str, str]]:
 
 
 def checked_script(where: str, value: object) -> str:
-    """An ISO 15924 code that is known here.
-
-    Raises:
-        SettingError: Beginning with `where`.
-    """
+    """An ISO 15924 code that is known here; `where` begins the message about another."""
     script = str(value or "").strip().title()
     if script not in SCRIPTS:
         raise SettingError(f"{where}: unknown script {value!r:.40}.{did_you_mean(script, SCRIPTS)}")

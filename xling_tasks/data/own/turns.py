@@ -48,11 +48,7 @@ def turns_of(
     of_file: Tongue | DataError,
     stated: Mapping[str, tuple[str, str]],
 ) -> tuple[dict[str, tuple[Turn, ...]], dict[str, Tongue]]:
-    """The turns in each language in which all of them have a text.
-
-    Returns:
-        Language -> turns; and all languages in which some turn has a text.
-    """
+    """Language -> turns, where each has a text; and all languages in which some turn has one."""
     given = row.get("prompt")
     if not isinstance(given, list) or not given:
         raise DataError(f"{where}: 'prompt' must be a list of turns with role and content")
@@ -168,11 +164,7 @@ def _contents(
 
 
 def tongue_of(where: str, name: str, word: Any, stated: Mapping[str, tuple[str, str]]) -> Tongue:
-    """The language that a field names.
-
-    Raises:
-        DataError: If it is not known, nor stated.
-    """
+    """The language that a field names; it must be known or stated."""
     text = word.strip() if isinstance(word, str) else ""
     named = tongue(_COUNTRIES.get(text.lower(), text), stated) if text else None
     if named is None:
@@ -186,9 +178,8 @@ def tongue_of(where: str, name: str, word: Any, stated: Mapping[str, tuple[str, 
 def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongue | DataError:
     """The language at the end of a file's name (`set_hi.jsonl`, `set-pt_BR`); else English.
 
-    Returns:
-        An error, for rows that do not say their language themselves, where the name ends in two
-        words that are both languages (`set_my_es`).
+    Where it ends in two words that are both languages (`set_my_es`), an error, for rows that do not
+    say their language themselves.
     """
     english = tongue("en", {})
     assert english is not None
