@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from xling_tasks.data.own.rubrics import (
     read,
     source_of,
 )
+from xling_tasks.data.own.tongues import Scripts
 from xling_tasks.data.own.workbook import merged_cells
 from xling_tasks.data.own.written import in_other_languages
 from xling_tasks.data.own.wrong import wrong_answers
@@ -70,7 +71,7 @@ class Checked:
     look: tuple[str, ...] = ()
 
 
-def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
+def check(path: Path, stated: Scripts) -> Checked:
     """Read a file as far as it can be read, and collect what is wrong with it."""
     need_file(path)
     tables = read_tables(path)
@@ -122,9 +123,7 @@ def _merged(table: Table) -> Iterator[str]:
         )
 
 
-def _without_errors(
-    table: Table, columns: Columns, stated: Mapping[str, tuple[str, str]]
-) -> tuple[Table, list[str]]:
+def _without_errors(table: Table, columns: Columns, stated: Scripts) -> tuple[Table, list[str]]:
     """The table without the rows that have errors, and the errors."""
     errors, kept, first = [], [], dict[str, int]()
     for index, (row, number) in enumerate(zip(table.rows, table.numbers, strict=True)):
@@ -256,7 +255,7 @@ def is_own_file(data_dir: str | None) -> bool:
     return not published and any(name.startswith("question") for name in names)
 
 
-def check_conversations(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
+def check_conversations(path: Path, stated: Scripts) -> Checked:
     """Read conversations as far as they can be read, and collect what is wrong with them."""
     files = files_of(str(path))
     gathered, errors, data = Gathered(), [], None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.own.tongues import Tongue
+from xling_tasks.data.own.tongues import Scripts, Tongue
 from xling_tasks.data.own.turns import language_of_file, tongue_of, transcript, turns_of
 from xling_tasks.errors import DataError
 from xling_tasks.safe_json import json_objects
@@ -32,7 +32,7 @@ class Labelled:
     tongue: Tongue
 
 
-def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Labelled]:
+def read_labels(path: Path, stated: Scripts) -> list[Labelled]:
     """All labelled criteria of a file."""
     of_file = language_of_file(path, stated)
     criteria = [
@@ -45,10 +45,7 @@ def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Label
 
 
 def _labelled(
-    where: str,
-    row: Mapping[str, Any],
-    of_file: Tongue | DataError,
-    stated: Mapping[str, tuple[str, str]],
+    where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated: Scripts
 ) -> Labelled:
     turns, tongues = turns_of(where, row, of_file, stated)
     if not turns:

@@ -18,7 +18,7 @@ from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.own.columns import Columns, normal, understood
 from xling_tasks.data.own.oddities import listed, notes
 from xling_tasks.data.own.rows import Item, items_of
-from xling_tasks.data.own.tongues import Tongue, tongue
+from xling_tasks.data.own.tongues import Scripts, Tongue, tongue
 from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source
@@ -84,7 +84,7 @@ def _unfair(item: Item, code: str) -> str:
     return MISSING if len(options) < len(item.letters) else flaw(options, item.correct)
 
 
-def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = None) -> OwnData:
+def load(data_dir: str | None, scripts: Scripts | None = None) -> OwnData:
     """Read and check a user's file; read once per process and content."""
     if not data_dir:
         raise DataError(

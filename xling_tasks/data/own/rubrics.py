@@ -17,7 +17,7 @@ from xling_tasks.data.own.columns import CONVERSATIONS, Columns
 from xling_tasks.data.own.load import OwnData, Stated, load, own_data
 from xling_tasks.data.own.rows import Item
 from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in
-from xling_tasks.data.own.tongues import Tongue
+from xling_tasks.data.own.tongues import Scripts, Tongue, english_first
 from xling_tasks.data.own.turns import (
     SAMPLE,
     Turn,
@@ -64,9 +64,7 @@ class RubricData(OwnData):
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
 
 
-def load_rubrics(
-    data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = None
-) -> RubricData:
+def load_rubrics(data_dir: str | None, scripts: Scripts | None = None) -> RubricData:
     """Read and check conversations; read once per process and content.
 
     `data_dir` is a file, a folder of JSONL files, or files parted by commas; None is the sample.
@@ -136,7 +134,7 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) 
     return data
 
 
-def of_names(files: Sequence[Path], stated: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+def of_names(files: Sequence[Path], stated: Scripts) -> Iterator[str]:
     """What is odd in the names of files, by which their languages are told."""
     for path in files:
         word = looks_like_a_language(path, stated)
@@ -155,7 +153,7 @@ Row = tuple[Rubric, Mapping[str, Tongue]]
 """A line, with its languages."""
 
 
-def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | DataError]:
+def read(path: Path, stated: Scripts) -> Iterator[Row | DataError]:
     """Every line of a file, or what is wrong with it; a line that is no JSON object raises."""
     of_file = language_of_file(path, stated)
     first: dict[tuple[str, str], int] = {}
@@ -176,12 +174,7 @@ def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | Da
             yield error
 
 
-def _row(
-    where: str,
-    row: Mapping[str, Any],
-    of_file: Tongue | DataError,
-    stated: Mapping[str, tuple[str, str]],
-) -> Row:
+def _row(where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated: Scripts) -> Row:
     key = row.get("prompt_id", row.get("id"))
     if isinstance(key, bool) or not isinstance(key, (str, int)) or not str(key).strip():
         raise DataError(f"{where}: 'prompt_id' is missing; it pairs a conversation's languages")
@@ -263,11 +256,8 @@ class Gathered:
             raise DataError(
                 f"{source.place}: no conversation has a text in each of its turns in any language"
             )
-        ordered = {
-            code: self.tongues[code] for code in sorted(self.tongues, key=lambda c: c != "en")
-        }
         items = [_item(rubric) for rubric in self.rubrics.values()]
-        plain = own_data(source, Columns(CONVERSATIONS, {}, {}), items, ordered)
+        plain = own_data(source, Columns(CONVERSATIONS, {}, {}), items, english_first(self.tongues))
         return RubricData(**vars(plain), rubrics=self.rubrics)
 
 
@@ -307,7 +297,7 @@ def _item(rubric: Rubric) -> Item:
 # Users' own tables
 
 
-def _of_table(path: Path, stated: Mapping[str, tuple[str, str]]) -> RubricData:
+def _of_table(path: Path, stated: Scripts) -> RubricData:
     """A table with a column `criteria`: questions of one turn."""
     plain = load(str(path), stated)
     if "criteria" not in plain.columns.once:

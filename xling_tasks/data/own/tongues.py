@@ -26,6 +26,11 @@ _BY_OTHER_NAME = (
 )
 
 
+Scripts = Mapping[str, tuple[str, str]]
+"""The setting `scripts`: code -> (script, name or empty), of codes that are not known here, or to
+correct what is known."""
+
+
 @dataclass(frozen=True)
 class Tongue:
     """A language of a file.
@@ -44,7 +49,7 @@ class Tongue:
     known: bool = True
 
 
-def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
+def tongue(word: str, stated: Scripts) -> Tongue | None:
     """The language that a column or cell names; None if it is neither known nor stated.
 
     `word` is a code such as `sw`, `pt-BR`, `swh`, or an English name.
@@ -63,6 +68,11 @@ def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
     if row is None:
         return None
     return Tongue(row.code, row.name, _script(row.code, parts[1:]) or row.script)
+
+
+def english_first(tongues: Mapping[str, Tongue]) -> dict[str, Tongue]:
+    """Languages in their order, but English at the beginning."""
+    return {code: tongues[code] for code in sorted(tongues, key=lambda code: code != "en")}
 
 
 _SUBTAG = re.compile(r"[a-z]{2}|\d{3}|" + "|".join(SCRIPTS).lower())
