@@ -192,7 +192,7 @@ def test_wrong_columns_name_the_nearest(tmp_path):
     ("csv", "", r"LiveQA\.csv: the file is empty"), ("parquet", None, r"the file has no rows"),
     ("jsonl", '{"id": 1}\n{"id":', r"LiveQA\.jsonl, row 2: not valid JSON"),
     ("csv", "id,label\n1,0\n2\n", r"row 3: 1 fields, but the header has 2"),
-    ("txt", "x", r"unknown kind of file '\.txt'"),
+    ("txt", "x", r"unknown kind of file '\.txt'"), ("parquet", "[", "cannot be read as .parquet"),
 ])  # fmt: skip
 def test_unreadable_and_empty_files(tmp_path, ending, content, said):
     path = tmp_path / f"LiveQA.{ending}"
