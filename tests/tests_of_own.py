@@ -48,10 +48,10 @@ def write_book(path: Path, *lines: Iterable[Any]) -> Path:
     return path
 
 
-def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Write a table in the format that the file's ending names."""
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]], **options: str) -> Path:
+    """Write a table in the format that the file's ending names; options are of `write_csv`."""
     if path.suffix == ".csv":
-        return write_csv(path, rows)
+        return write_csv(path, rows, **options)
     if path.suffix == ".jsonl":
         return write_lines(path, rows)
     if path.suffix == ".xlsx":

@@ -52,50 +52,51 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
         read_tables(path)
 
 
-@pytest.mark.parametrize(("line", "said"), [
-    ("[" * 100_000, "nested too deeply|not valid JSON"), ('{"a": 1', "not valid JSON"),
-    ('{"a": ' * 50_000, "nested too deeply|not valid JSON"), ("[1]", "expected an object"),
-])  # fmt: skip
-def test_lines_of_json(tmp_path, line, said):
+def test_lines_of_json(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text('{"a": 1}\n' + line + "\n")
-    with pytest.raises(DataError, match=f"a.jsonl, row 2: .*({said})"):
-        read_tables(path)
+    for line, said in (
+        ("[" * 100_000, "nested too deeply|not valid JSON"),
+        ('{"a": ' * 50_000, "nested too deeply|not valid JSON"),
+        ("[1]", "expected an object"),
+        ('{"a": 1', "not valid JSON"),
+    ):
+        path.write_text('{"a": 1}\n' + line + "\n")
+        with pytest.raises(DataError, match=f"a.jsonl, row 2: .*({said})"):
+            read_tables(path)
 
 
-@pytest.mark.parametrize(("column", "value", "said"), [
-    ("question_English", ["x"], r"a text is expected, not \['x'\]"),
-    ("answer_Spanish", {"x": 1}, "a text is expected"),
-    ("question_Hindi", True, "a text is expected, not True"),
-    ("id", float("nan"), "the id is missing"), ("id", [1], r"an id is expected, not \[1\]"),
-    ("answer_ids", float("inf"), "an id is expected, not inf"),
-    ("label", [1], "must be 0 or 1"), ("label", float("nan"), "must be 0 or 1"),
-])  # fmt: skip
-def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path, column, value, said):
+def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path):
     names = ("English", "Hindi", "Chinese", "Spanish")
     row = {"id": "q", "label": 1, "answer_ids": "a"}
     row |= {f"{kind}_{name}": "x" for kind in ("question", "answer") for name in names}
-    path = write_lines(tmp_path / "healthqa.jsonl", [{**row, column: value}])
-    with pytest.raises(DataError, match=f"row 1, column '{column}': .*{said}"):
-        parse(RECORDS["healthqa"], read_tables(path))
+    for column, value, said in (
+        ("question_English", ["x"], r"a text is expected, not \['x'\]"),
+        ("answer_Spanish", {"x": 1}, "a text is expected"),
+        ("question_Hindi", True, "a text is expected, not True"),
+        ("id", float("nan"), "the id is missing"),
+        ("id", [1], r"an id is expected, not \[1\]"),
+        ("answer_ids", float("inf"), "an id is expected, not inf"),
+        ("label", [1], "must be 0 or 1"),
+        ("label", float("nan"), "must be 0 or 1"),
+    ):
+        path = write_lines(tmp_path / "healthqa.jsonl", [{**row, column: value}])
+        with pytest.raises(DataError, match=f"row 1, column '{column}': .*{said}"):
+            parse(RECORDS["healthqa"], read_tables(path))
 
 
-@pytest.mark.parametrize(("spec", "said"), [
-    ({"max_gen_toks": True}, "max_gen_toks: must be a positive integer"),
-    ({"batch_size": -3}, "batch_size: must be a positive integer or 'auto'"),
-    ({"batch_size": 0}, "batch_size"), ({"batch_size": "many"}, "batch_size"),
-    ({"deadline": 0}, "deadline"), ({"deadline": "soon"}, "deadline"),
-    ({"detect_errors": "no"}, "detect_errors"),
-])  # fmt: skip
-def test_settings_that_would_do_harm(spec, said):
-    with pytest.raises(SettingError, match=f"judge.{said}"):
-        Settings.parse({"judge": {"model": "hf", **spec}}, {})
-
-
-@pytest.mark.parametrize("key", ["k", "topic_seeds"])
-def test_too_many(key):
-    with pytest.raises(SettingError, match=f"{key}: at most 10,000"):
-        Settings.parse({key: 10**9}, {})
+def test_settings_that_would_do_harm():
+    for key, value, said in (
+        ("max_gen_toks", True, ": must be a positive integer"),
+        ("batch_size", -3, ": must be a positive integer or 'auto'"),
+        *(("batch_size", value, "") for value in (0, "many")),
+        *(("deadline", value, "") for value in (0, "soon")),
+        ("detect_errors", "no", ""),
+    ):
+        with pytest.raises(SettingError, match=f"judge.{key}{said}"):
+            Settings.parse({"judge": {"model": "hf", key: value}}, {})
+    for key in ("k", "topic_seeds"):
+        with pytest.raises(SettingError, match=f"{key}: at most 10,000"):
+            Settings.parse({key: 10**9}, {})
 
 
 def test_automatic_batches_are_allowed():

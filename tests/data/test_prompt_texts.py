@@ -199,17 +199,21 @@ def test_a_shared_deviation_is_seen(monkeypatch):
     assert ("crohn", "women", tuple(women)) in {item[:3] for item in shared_deviations.shared()}
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("", "", []),  # a good translation passes
-    ("48", "49", ["lost 48", "has 49 more"]), ("1.500", "150", ["lost 1500", "has 150 more"]),
-    ("39°C", "39", ["unit °C"]), ("B12", "Β12", ["letters ['Β']"]),  # a Greek beta
-    (" años.", " aсos.", ["letters ['с']"]),  # a Cyrillic letter within
-    ("B12? Tengo", "B12, tengo", ["0 questions for 1"]), ("Tengo 48 años.", "Tengo 48…", ["ellipsis"]),
-    ("comprimidos)", "comprimidos", ["brackets"]), ("39", "٣٩", ["digits ['٣', '٩']"]),
-    ("segura", "safe take vitamin tablets", ["English ['safe', 'tablets', 'take', 'vitamin']"]),
-])  # fmt: skip
-def test_the_gates_see_a_seeded_error(old, new, said):
-    assert complaints("es", ENGLISH, SPANISH.replace(old, new)) == said
+def test_the_gates_see_a_seeded_error():
+    assert complaints("es", ENGLISH, SPANISH) == []
+    for old, new, said in (
+        ("48", "49", ["lost 48", "has 49 more"]),
+        ("1.500", "150", ["lost 1500", "has 150 more"]),
+        ("39°C", "39", ["unit °C"]),
+        ("B12", "Β12", ["letters ['Β']"]),  # a Greek beta
+        (" años.", " aсos.", ["letters ['с']"]),  # a Cyrillic letter within
+        ("B12? Tengo", "B12, tengo", ["0 questions for 1"]),
+        ("Tengo 48 años.", "Tengo 48…", ["ellipsis"]),
+        ("comprimidos)", "comprimidos", ["brackets"]),
+        ("39", "٣٩", ["digits ['٣', '٩']"]),
+        ("segura", "safe take vitamin tablets", ["English ['safe', 'tablets', 'take', 'vitamin']"]),
+    ):
+        assert complaints("es", ENGLISH, SPANISH.replace(old, new)) == said
 
 
 def test_language_gate_sees_another_language():

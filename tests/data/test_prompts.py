@@ -41,22 +41,29 @@ def test_a_file_replaces_by_name_and_language(tmp_path):
     assert prompts.get("answer", "zh").digest != Prompts().get("answer", "zh").digest
 
 
-@pytest.mark.parametrize(("text", "message"), [
+ANSWERS = "{question} {reference} {answer}"
+WRONG = [
     ("judgement: x", "unknown prompt 'judgement'. Did you mean 'judge'"),
     ("answer: 'no field'", "prompt 'answer': the field {question} is missing"),
     ("answer: '{question} {qestion}'", "unknown field {qestion}. Did you mean 'question'"),
-    ("answer: '{question} { '", "a single '{'"), ("- a", "expected prompt names"),
-    ("answer:\n  en: 3", r"prompt 'answer' \[en\]: expected a text"), ("a: [", "not valid YAML"),
+    ("answer: '{question} { '", "a single '{'"),
+    ("answer:\n  en: 3", r"prompt 'answer' \[en\]: expected a text"),
     ("answer:\n  eng: 'x {question}'\n", "unknown language. Did you mean 'en'"),
-    ("judge: '{question} {reference} {answer}'", r"\{code\} is missing; .*'VERDICT \{code\}"),
-    ("judge: '{question} {reference} {answer}\n\n  [{code}] option'",
-     r"a word must stand before the last \{code\}"),
+    ("- a", "expected prompt names"),
+    ("a: [", "not valid YAML"),
+    (f"judge: '{ANSWERS}'", r"\{code\} is missing; .*'VERDICT \{code\}"),
+    (f"judge: '{ANSWERS}\n\n  [{{code}}] option'", r"a word must stand before the last \{code\}"),
     ("claims: '{text} List.'", r"\{code\} is missing; .*'\{code\} N. claim"),
     # The wording of an earlier version: its fences have the code, its lines do not.
     ("claims: '[BEGIN {code}] {text} [END TEXT {code}] End: END OF CLAIMS'", "behind the texts"),
-    ("support: 'By {code}: {reference} {claims}\n\n  [END {code}]\n\n  N: SUPPORTED'",
-     r"behind the texts .*'\{code\} N: SUPPORTED'"),
-])  # fmt: skip
+    (
+        "support: 'By {code}: {reference} {claims}\n\n  [END {code}]\n\n  N: SUPPORTED'",
+        r"behind the texts .*'\{code\} N: SUPPORTED'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
 def test_errors_name_file_prompt_and_field(tmp_path, text, message):
     with pytest.raises(PromptError, match=message) as caught:
         user_file(tmp_path, text)

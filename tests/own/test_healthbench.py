@@ -123,14 +123,13 @@ FILES = {
 def published(rubrics: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """The form as published: nothing of ours in it."""
     themes = ["theme:emergency_referrals", "theme:global_health", "theme:hedging"]
-    return [
-        conversation(
-            f"{n:08x}-0000-4000-8000-000000000000", rubrics=own,
-            prompt=[{"role": "user", "content": f"Case {n}: my blood sugar is high today."}],
-            example_tags=[themes[n % 3], "physician_agreed_category:any"],
-        )
-        for n, own in enumerate(rubrics)
-    ]  # fmt: skip
+    made = []
+    for n, own in enumerate(rubrics):
+        prompt = [{"role": "user", "content": f"Case {n}: my blood sugar is high today."}]
+        tags = [themes[n % 3], "physician_agreed_category:any"]
+        key = f"{n:08x}-0000-4000-8000-000000000000"
+        made.append(conversation(key, prompt=prompt, rubrics=own, example_tags=tags))
+    return made
 
 
 SAID = {"a": "Please stop your insulin.", "b": "Please see a doctor, and ask for the dose."}

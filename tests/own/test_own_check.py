@@ -98,20 +98,21 @@ def test_merged_cells_letters_without_options_and_a_stated_script(tmp_path, caps
 
 
 def test_a_misspelt_column_is_told_with_what_may_be_meant(tmp_path, capsys):
-    one, two = {"question": "Is it safe?", "answer": "Yes."}, {"question": "Is it?", "anwser": 5}
+    def said_of(name, *rows):
+        _, told = checked(write_table(tmp_path / name, rows), capsys)
+        return (told["errors"] or told["look"])[0]
+
     unused = "columns that are not used: "
-    for name, rows, said in (
-        ("f.csv", [{"id": "1", "question_en": "Is it safe?", "anwser_en": "Yes.", "corect": "", "ids": "7"}],
-         f"{unused}anwser_en (did you mean answer_en?), corect (did you mean correct?), ids"),
-        ("e.csv", [{"qestion_en": "A?", "question_es": "B?"}],
-         f"{unused}qestion_en (did you mean question_en?)"),
-        # In JSONL a row may have the right name, and another row the wrong one; long tables, too.
-        ("g.jsonl", [{"id": "1", "language": "en", **one}, {"id": "2", "language": "en", **two}],
-         f"{unused}anwser (did you mean answer?)"),
-    ):  # fmt: skip
-        assert checked(write_table(tmp_path / name, rows), capsys)[1]["look"][0] == said
-    _, told = checked(write_table(tmp_path / "h.jsonl", [one, two]), capsys)
-    assert "call it question_en, or add 'language'" in told["errors"][0]
+    row = {"id": "1", "question_en": "Is it safe?", "anwser_en": "Yes.", "corect": "", "ids": "7"}
+    meant = "anwser_en (did you mean answer_en?), corect (did you mean correct?), ids"
+    assert said_of("f.csv", row) == unused + meant
+    row = {"qestion_en": "A?", "question_es": "B?"}
+    assert said_of("e.csv", row) == f"{unused}qestion_en (did you mean question_en?)"
+    # In JSONL a row may have the right name, and another row the wrong one; long tables, too.
+    one, two = {"question": "Is it safe?", "answer": "Yes."}, {"question": "Is it?", "anwser": 5}
+    rows = [{"id": number, "language": "en", **own} for number, own in enumerate((one, two))]
+    assert said_of("g.jsonl", *rows) == f"{unused}anwser (did you mean answer?)"
+    assert "call it question_en, or add 'language'" in said_of("h.jsonl", one, two)
 
 
 def test_names_of_columns_are_read_once_however_long_a_table_is(tmp_path, capsys, monkeypatch):

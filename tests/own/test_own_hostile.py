@@ -53,8 +53,8 @@ def joined(code, first, last):
 
 
 ENGLISH, ONE = texts_in("en"), texts_in("en", 2, 1)
-SHORT = ["Is it safe to drink?", "What is a fever?", "Why does it hurt?", "How can I sleep well?",
-         "Should I see a doctor?", "Which food is healthy?"]  # fmt: skip
+SHORT = """Is it safe to drink? | What is a fever? | Why does it hurt? | How can I sleep well? |
+Should I see a doctor? | Which food is healthy?"""
 KINDS = {
     "English in the Arabic column": ({"question_ar": ENGLISH}, "stated as Arabic are written in Latin"),
     "one English text in Hindi": ({"question_hi": ONE}, "stated as Hindi are written in Latin letters: question q2"),
@@ -67,7 +67,7 @@ KINDS = {
     "Chinese in the Japanese column": ({"question_ja": texts_in("zh")}, "Japanese look like Chinese"),
     "Korean in the Chinese column": ({"question_zh": texts_in("ko")}, "Chinese are written in Hangul"),
     "Tamil in Bengali": ({"question_bn": texts_in("ta")}, "Bengali are written in Tamil"),
-    "short English in Spanish": ({"question_es": dict(enumerate(SHORT))}, "Spanish look like English"),
+    "short English in Spanish": ({"question_es": dict(enumerate(map(str.strip, SHORT.split("|"))))}, "Spanish look like English"),
     "ok?": ({"question_en": {3: "ok?"}}, "questions stated as English of a single short word: question q3"),
     "a word of Chinese": ({"question_zh": {1: "痛"}}, "Chinese of a single short word: question q1"),
     "a translation of one word": ({"question_ru": {1: "Боль?"}}, "Russian are far longer or shorter"),

@@ -208,8 +208,8 @@ def test_a_table_with_a_column_of_criteria(run_one, serve, tmp_path):
     assert run_one(TASK, model=Says(answer), metadata=metadata).scores["rubric_score_sw"] == 1.0
 
     def long(english: str) -> str:
-        rows = [{"id": 1, "language": code, "question": "a?", "criteria": criteria}
-                for code, criteria in (("sw", "5: Sema"), ("en", english))]  # fmt: skip
+        row = {"id": 1, "language": "sw", "question": "a?", "criteria": "5: Sema"}
+        rows = [row, {**row, "language": "en", "criteria": english}]
         return str(write_csv(tmp_path / "long.csv", rows))
 
     # In a long table they are those of English, and others are refused.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from tests_of_own import FEW, write_csv, write_table
 
 from xling_tasks.cli import main
@@ -52,13 +51,11 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     assert main(command) == 2 and "is there already" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "rows"), [
-    ("few.csv", FEW), ("few.jsonl", [{"id": "a", "en": "Is salt bad?"}]),
-])  # fmt: skip
-def test_a_translator_that_translates_nothing_is_an_error(serve, tmp_path, capsys, name, rows):
-    path, to = write_table(tmp_path / name, rows), tmp_path / f"to-{name}"
-    assert translated(serve, path, to, "--for", "it", says="") == 2
-    assert "none of the" in capsys.readouterr().err and not to.exists()
+def test_a_translator_that_translates_nothing_is_an_error(serve, tmp_path, capsys):
+    for name, rows in (("few.csv", FEW), ("few.jsonl", [{"id": "a", "en": "Is salt bad?"}])):
+        path, to = write_table(tmp_path / name, rows), tmp_path / f"to-{name}"
+        assert translated(serve, path, to, "--for", "it", says="") == 2
+        assert "none of the" in capsys.readouterr().err and not to.exists()
 
 
 def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path):

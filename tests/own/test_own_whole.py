@@ -53,14 +53,11 @@ def answers(wrong: dict[str, int] = WRONG) -> Fixed:
 def evaluated(run, tmp_path):
     """`evaluated(out, path)`: the folder of a run over the questions of a file."""
 
-    def evaluated_(
-        out: str, path: Path, model: Fixed | None = None, limit=None, **metadata
-    ) -> Path:
-        builders.evaluated(
-            run, tmp_path / out, "xling_own_correctness", model=model or answers(), limit=limit,
-            metadata={"data_dir": str(path), **metadata},
-        )  # fmt: skip
-        return tmp_path / out
+    def evaluated_(name: str, path: Path, model: Any = None, limit: Any = None, **metadata) -> Path:
+        out, metadata = tmp_path / name, {"data_dir": str(path), **metadata}
+        how = {"model": model or answers(), "limit": limit, "metadata": metadata}
+        builders.evaluated(run, out, "xling_own_correctness", **how)
+        return out
 
     return evaluated_
 
