@@ -12,10 +12,9 @@ from conftest import read_jsonl
 from hub import SHA
 from hub import ask as ask_hub
 
-from xling_tasks.data import mmedbench_files, sources
+from xling_tasks.data import mmedbench, sources
 from xling_tasks.data.choices import flaw
-from xling_tasks.data.mmedbench import load
-from xling_tasks.data.mmedbench_files import published_path
+from xling_tasks.data.mmedbench import load, published_path
 from xling_tasks.data.mmedbench_rows import parse
 from xling_tasks.data.records import MMEDBENCH as RECORDS
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
@@ -474,7 +473,7 @@ def test_records_hold_the_published_figures():
 
 
 def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(mmedbench_files, "SAMPLE_FOLDER", tmp_path)
+    monkeypatch.setattr(mmedbench, "SAMPLE_FOLDER", tmp_path)
     folder(tmp_path, line(), name="mmedbench_demo/Test/French.jsonl")
     demo = RECORDS["mmedbench_demo"]
     data = load(demo, "fr", data_dir="/")

@@ -207,7 +207,7 @@ def _check_fields(where: str, name: str, text: str) -> None:
                 f"{where}: unknown field {{{field}}}.{did_you_mean(field, needed | optional)} "
                 "Write {{ and }} for braces that are no field."
             )
-    missing = sorted(needed - Prompt(name, "", text).fields)
+    missing = sorted(needed - (fields_of(text) or set()))
     if missing:
         hint = f"; a reply's lines must carry it: '{_LINES[name]}'" if missing == ["code"] else ""
         raise PromptError(f"{where}: the field {{{missing[0]}}} is missing{hint}")

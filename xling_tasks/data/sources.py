@@ -151,31 +151,23 @@ def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
             name, revision, lambda there: _matching(record, sorted(map(Path, there)), Path())
         )
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
-        raise DataError(_no_access(record, name, error)) from None
+        terms = (
+            f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, "
+            "then run `hf auth login` or set HF_TOKEN. "
+        )
+        advice = (
+            f"{terms * (record.gated and name == record.hub_id)}Or download the files once and "
+            f"pass --metadata data_dir=FOLDER, where FOLDER holds {record.file}.xlsx (the folder "
+            f"{_PUBLISHED_FOLDER}/ of the authors' GitHub repository claws-lab/XLingEval, for "
+            "example). Without any download, --tasks xlinghealth_demo runs on the bundled sample."
+        )
+        raise DataError(no_access(record, name, error, advice)) from None
     if not files:
         raise DataError(
             f"dataset={name}: no {record.title} in the repository (looked for "
             f"{record.file} as {', '.join(READERS)})"
         )
     return Source(tuple(files), "hub", name, commit)
-
-
-def _no_access(record: DatasetRecord, name: str, error: Exception) -> str:
-    terms = (
-        f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, then "
-        "run `hf auth login` or set HF_TOKEN. "
-        if record.gated and name == record.hub_id
-        else ""
-    )
-    return no_access(
-        record,
-        name,
-        error,
-        f"{terms}Or download the files once and pass --metadata data_dir=FOLDER, where FOLDER "
-        f"holds {record.file}.xlsx (the folder {_PUBLISHED_FOLDER}/ of the authors' GitHub "
-        "repository claws-lab/XLingEval, for example). Without any download, "
-        "--tasks xlinghealth_demo runs on the bundled sample.",
-    )
 
 
 # Shared with other kinds of files

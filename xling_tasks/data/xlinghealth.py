@@ -183,7 +183,7 @@ class _Row:
 
 
 def _wide_rows(table: Table, record: DatasetRecord) -> Iterable[_Row]:
-    names = dict(record.language_names)
+    names = record.language_names
     texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
     table.require(["id", "label", "answer_ids", *texts])
     for index in range(len(table.rows)):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.data.own.rubric_cells import text_of
 from xling_tasks.data.own.tongues import Scripts, Tongue
 from xling_tasks.data.own.turns import language_of_file, tongue_of, transcript, turns_of
 from xling_tasks.errors import DataError
@@ -56,19 +57,12 @@ def _labelled(
     code = code if code in turns else next(iter(turns))
     return Labelled(
         transcript(turns[code]),
-        _text(where, row, "completion"),
-        _text(where, row, "rubric"),
+        text_of(where, row, "completion"),
+        text_of(where, row, "rubric"),
         _labels(where, row),
         row["category"] if isinstance(row.get("category"), str) else "",
         tongues[code],
     )
-
-
-def _text(where: str, row: Mapping[str, Any], name: str) -> str:
-    text = row.get(name)
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{where}: the text {name!r} is missing")
-    return text
 
 
 def _labels(where: str, row: Mapping[str, Any]) -> tuple[bool, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 from xling_tasks.data.own.columns import CONVERSATIONS, Columns
 from xling_tasks.data.own.load import OwnData, Stated, load, own_data
 from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in
+from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in, texts_of
 from xling_tasks.data.own.tongues import Scripts, Tongue, english_first
 from xling_tasks.data.own.turns import (
     SAMPLE,
@@ -183,7 +183,7 @@ def _row(where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated
             f"{where}: these are physicians' labels of answers (HealthBench's meta evaluation); "
             "`xling check judge FILE --metadata judge=...` compares a judge with them"
         )
-    tags = _texts(where, row, "example_tags")
+    tags = texts_of(where, row, "example_tags")
     canary = row.get("canary")
     turns, tongues = turns_of(where, row, of_file, stated)
     rubric = Rubric(
@@ -197,15 +197,6 @@ def _row(where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated
         canary if isinstance(canary, str) else "",
     )
     return rubric, tongues
-
-
-def _texts(where: str, row: Mapping[str, Any], name: str) -> list[str]:
-    given = row.get(name)
-    if given is None:
-        return []
-    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
-        raise DataError(f"{where}, {name!r}: expected a list of texts, got {given!r:.40}")
-    return given
 
 
 class Gathered:
