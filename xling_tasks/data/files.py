@@ -49,8 +49,8 @@ class Table:
 
     def only(self, indexes: Sequence[int]) -> Table:
         """The same with some of its rows."""
-        rows, numbers = ([every[i] for i in indexes] for every in (self.rows, self.numbers))
-        return replace(self, rows=rows, numbers=numbers)
+        rows = [self.rows[index] for index in indexes]
+        return replace(self, rows=rows, numbers=[self.numbers[index] for index in indexes])
 
     def require(self, columns: Iterable[str]) -> None:
         """Check that all `columns` are there; of a missing one the nearest are named."""
