@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow
+import pyarrow.parquet
+from builders import write_lines
+
+from xling_tasks.data.own.load import OwnData, load
 
 _FEW = (
     ("1", "What helps against a cold?", "Rest and plenty of fluids help the body to recover.",
@@ -29,3 +37,29 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, object]], **options: str) 
         writer.writeheader()
         writer.writerows(rows)
     return path
+
+
+def write_book(path: Path, *lines: Iterable[Any]) -> Path:
+    """Write a workbook with one sheet: its lines from the top."""
+    book = openpyxl.Workbook()
+    for cells in lines:
+        book.active.append(list(cells))
+    book.save(path)
+    return path
+
+
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]], **options: str) -> Path:
+    """Write a table in the format that the file's ending names; options are of `write_csv`."""
+    if path.suffix == ".csv":
+        return write_csv(path, rows, **options)
+    if path.suffix == ".jsonl":
+        return write_lines(path, rows)
+    if path.suffix == ".xlsx":
+        return write_book(path, rows[0], *(row.values() for row in rows))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+    return path
+
+
+def loaded(folder: Path, rows: Sequence[Mapping[str, Any]], ending: str = "csv") -> OwnData:
+    """What is read of a table."""
+    return load(str(write_table(folder / f"f.{ending}", rows)))

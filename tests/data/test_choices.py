@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from xling_tasks.data.choices import SIGNS, Asked, asked_of, signs
+from xling_tasks.data.mmlu_clinical import load
+from xling_tasks.data.records import MMLU_CLINICAL
 
 
 def found(english, other, language="zu", english_options="xyz", options="xyz"):
@@ -69,14 +71,10 @@ def test_what_is_the_same_as_in_english_is_a_sign_only_of_sentences():
 
 def test_documents_of_other_tasks_are_understood():
     wanted = Asked("What's up?", {"0": "a", "1": "b"})
-    assert asked_of({"question": "What&#39;s up?", "choices": ["a", "b"]}) == wanted
-    assert asked_of(
-        {"question": "What's up?", "choices": {"text": ["a", "b"], "label": ["A", "B"]}}
-    )
-    assert asked_of({"question": "q", "options": {"A": "a", "B": None}}).options == {
-        "A": "a",
-        "B": "",
-    }
+    for choices in (["a", "b"], {"text": ["a", "b"], "label": ["A", "B"]}):
+        assert asked_of({"question": "What&#39;s up?", "choices": choices}) == wanted
+    lacking = asked_of({"question": "q", "options": {"A": "a", "B": None}})
+    assert lacking.options == {"A": "a", "B": ""}
     for other in (
         {},
         {"question": "q"},
@@ -89,9 +87,6 @@ def test_documents_of_other_tasks_are_understood():
 @pytest.mark.realdata
 def test_the_published_translations(realdata):
     """Found by reading: a case report that lost half its numbers, nine questions left in English."""
-    from xling_tasks.data.mmlu_clinical import load
-    from xling_tasks.data.records import MMLU_CLINICAL
-
     exam = load(MMLU_CLINICAL["mmlu_clinical"], str(realdata / "mmlu_clinical_afr"), None)
     english = {x.id: Asked(x.question, x.options) for x in exam.questions["en"]}
     assert not any(signs(own, own, "en") for own in english.values())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 import zipfile
 
 import openpyxl
 import pytest
+from builders import write_lines
+from tests_of_own import write_book
 
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.records import RECORDS
@@ -18,12 +19,9 @@ from xling_tasks.output import harmless
 from xling_tasks.settings import Settings
 
 
-def book(path, *more):
-    made = openpyxl.Workbook()
-    made.active.append(["a", "b"])
-    made.active.append([1, "x"])
-    for place, value in more:
-        made.active[place] = value
+def book(path, place="A1", value="a"):
+    made = openpyxl.load_workbook(write_book(path, ["a", "b"], [1, "x"]))
+    made.active[place] = value
     made.save(path)
     return path
 
@@ -31,9 +29,9 @@ def book(path, *more):
 def test_a_stray_cell_at_the_end_of_the_sheet(tmp_path):
     began = time.process_time()
     with pytest.raises(DataError, match=r"row 1048576: a cell to the right of the header.*stray"):
-        read_tables(book(tmp_path / "a.xlsx", ("XFD1048576", "stray")))
+        read_tables(book(tmp_path / "a.xlsx", "XFD1048576", "stray"))
     # An empty one there says nothing.
-    (table,) = read_tables(book(tmp_path / "b.xlsx", ("XFD1048576", " ")))
+    (table,) = read_tables(book(tmp_path / "b.xlsx", "XFD1048576", " "))
     assert table.rows == [{"a": 1, "b": "x"}]
     # Under a second; all cells up to there would take hours.
     assert time.process_time() - began < 30
@@ -54,64 +52,51 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
         read_tables(path)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_lines_of_json(tmp_path):
+    path = tmp_path / "a.jsonl"
+    for line, said in (
         ("[" * 100_000, "nested too deeply|not valid JSON"),
         ('{"a": ' * 50_000, "nested too deeply|not valid JSON"),
         ("[1]", "expected an object"),
         ('{"a": 1', "not valid JSON"),
-    ],
-)
-def test_lines_of_json(tmp_path, line, said):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"a": 1}\n' + line + "\n")
-    with pytest.raises(DataError, match=f"a.jsonl, row 2: .*({said})"):
-        read_tables(path)
+    ):
+        path.write_text('{"a": 1}\n' + line + "\n")
+        with pytest.raises(DataError, match=f"a.jsonl, row 2: .*({said})"):
+            read_tables(path)
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "said"),
-    [
-        ("question_English", ["x"], "a text is expected, not \\['x'\\]"),
-        ("answer_Spanish", {"x": 1}, "a text is expected"),
-        ("question_Hindi", True, "a text is expected, not True"),
-        ("id", float("nan"), "the id is missing"),
-        ("id", [1], "an id is expected, not \\[1\\]"),
-        ("answer_ids", float("inf"), "an id is expected, not inf"),
-        ("label", [1], "must be 0 or 1"),
-        ("label", float("nan"), "must be 0 or 1"),
-    ],
-)
-def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path, column, value, said):
+def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path):
     names = ("English", "Hindi", "Chinese", "Spanish")
     row = {"id": "q", "label": 1, "answer_ids": "a"}
     row |= {f"{kind}_{name}": "x" for kind in ("question", "answer") for name in names}
-    path = tmp_path / "healthqa.jsonl"
-    path.write_text(json.dumps({**row, column: value}) + "\n")
-    with pytest.raises(DataError, match=f"row 1, column '{column}': .*{said}"):
-        parse(RECORDS["healthqa"], read_tables(path))
+    for column, value, said in (
+        ("question_English", ["x"], r"a text is expected, not \['x'\]"),
+        ("answer_Spanish", {"x": 1}, "a text is expected"),
+        ("question_Hindi", True, "a text is expected, not True"),
+        ("id", float("nan"), "the id is missing"),
+        ("id", [1], r"an id is expected, not \[1\]"),
+        ("answer_ids", float("inf"), "an id is expected, not inf"),
+        ("label", [1], "must be 0 or 1"),
+        ("label", float("nan"), "must be 0 or 1"),
+    ):
+        path = write_lines(tmp_path / "healthqa.jsonl", [{**row, column: value}])
+        with pytest.raises(DataError, match=f"row 1, column '{column}': .*{said}"):
+            parse(RECORDS["healthqa"], read_tables(path))
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ({"max_gen_toks": True}, "max_gen_toks: must be a positive integer"),
-        ({"batch_size": -3}, "batch_size: must be a positive integer or 'auto'"),
-        ({"batch_size": 0}, "batch_size"), ({"batch_size": "many"}, "batch_size"),
-        ({"deadline": 0}, "deadline"), ({"deadline": "soon"}, "deadline"),
-        ({"detect_errors": "no"}, "detect_errors"),
-    ],
-)  # fmt: skip
-def test_settings_that_would_do_harm(spec, said):
-    with pytest.raises(SettingError, match=f"judge.{said}"):
-        Settings.parse({"judge": {"model": "hf", **spec}}, {})
-
-
-@pytest.mark.parametrize("key", ["k", "topic_seeds"])
-def test_too_many(key):
-    with pytest.raises(SettingError, match=f"{key}: at most 10,000"):
-        Settings.parse({key: 10**9}, {})
+def test_settings_that_would_do_harm():
+    for key, value, said in (
+        ("max_gen_toks", True, ": must be a positive integer"),
+        ("batch_size", -3, ": must be a positive integer or 'auto'"),
+        *(("batch_size", value, "") for value in (0, "many")),
+        *(("deadline", value, "") for value in (0, "soon")),
+        ("detect_errors", "no", ""),
+    ):
+        with pytest.raises(SettingError, match=f"judge.{key}{said}"):
+            Settings.parse({"judge": {"model": "hf", key: value}}, {})
+    for key in ("k", "topic_seeds"):
+        with pytest.raises(SettingError, match=f"{key}: at most 10,000"):
+            Settings.parse({key: 10**9}, {})
 
 
 def test_automatic_batches_are_allowed():

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
+from conftest import read_jsonl
 from hub import SHA
 from hub import ask as ask_hub
 
-from xling_tasks.data import mmedbench_files, sources
+from xling_tasks.data import mmedbench, sources
 from xling_tasks.data.choices import flaw
-from xling_tasks.data.mmedbench import load
-from xling_tasks.data.mmedbench_files import published_path
+from xling_tasks.data.mmedbench import load, published_path
 from xling_tasks.data.mmedbench_rows import parse
 from xling_tasks.data.records import MMEDBENCH as RECORDS
 from xling_tasks.data.records import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
@@ -42,8 +41,12 @@ def text(*lines: dict | str) -> bytes:
     return "".join(f"{own}\n" for own in whole).encode()
 
 
+def parsed(*lines: dict | str, split: str = "test"):
+    return parse(text(*lines), "French.jsonl", "fr", split)[0]
+
+
 def one(**fields):
-    (question,), _ = parse(text(line(**fields)), "French.jsonl", "fr", "test")
+    (question,) = parsed(line(**fields))
     return question
 
 
@@ -63,6 +66,12 @@ def zipped(path: Path, members: dict[str, bytes] | None = None, kind=zipfile.ZIP
 
 def french(place: Path, split: str = "test"):
     return load(RECORD, "fr", split, str(place))
+
+
+def refused(place: Path, said: str, split: str = "test") -> str:
+    with pytest.raises(DataError, match=said) as caught:
+        french(place, split)
+    return str(caught.value)
 
 
 # --- Shapes of a line
@@ -142,12 +151,12 @@ WRONG = [
 @pytest.mark.parametrize(("field", "value", "said"), WRONG)
 def test_what_is_wrong_is_named_with_file_row_and_field(field, value, said):
     with pytest.raises(DataError, match=rf"French\.jsonl, row 2, field '{field}': {said}"):
-        parse(text(line(), line(2, **{field: value})), "French.jsonl", "fr", "test")
+        parsed(line(), line(2, **{field: value}))
 
 
 def test_numbers_stay_as_written():
-    content = text('{"question": "q", "options": {"A": 0.10, "B": 1e3, "C": 7}, "answer_idx": "A"}')
-    assert parse(content, "f", "fr", "test")[0][0].options == {"A": "0.10", "B": "1e3", "C": "7"}
+    content = '{"question": "q", "options": {"A": 0.10, "B": 1e3, "C": 7}, "answer_idx": "A"}'
+    assert parsed(content)[0].options == {"A": "0.10", "B": "1e3", "C": "7"}
 
 
 @pytest.mark.parametrize(("fields", "checked"), [
@@ -167,7 +176,7 @@ def test_flags(fields, checked):
 def test_the_sample_claims_no_human_check():
     """Its rationales stand for checked ones under a name of their own, and the notes say so."""
     for file in (SAMPLE_FOLDER / "mmedbench_demo" / "Test").glob("*.jsonl"):
-        rows = [json.loads(row) for row in file.read_text(encoding="utf-8").splitlines()]
+        rows = read_jsonl(file)
         assert rows and not any("human" in field for row in rows for field in row)
     with pytest.raises(DataError, match="'sample_rationale': must be true or false"):
         one(**UNFLAGGED, sample_rationale="perhaps")
@@ -240,8 +249,8 @@ def test_rows_that_would_give_a_wrong_score_are_left_out_and_counted(tmp_path, c
     } == counts  # fmt: skip
     assert "3 of 6 rows unusable (option text missing: 2, wrong option equals" in caplog.text
     assert "6 questions, but 622 were published" in caplog.text
-    with pytest.raises(DataError, match="none of 1 rows can be used: option text missing"):
-        french(folder(tmp_path, line(options=["x", ""])))
+    unusable = folder(tmp_path, line(options=["x", ""]))
+    refused(unusable, "none of 1 rows can be used: option text missing")
 
 
 def test_notes(tmp_path):
@@ -298,10 +307,6 @@ def test_folder_its_parent_and_the_split_itself(tmp_path, name):
 
 
 def test_wrong_places(tmp_path):
-    def refused(place, said):
-        with pytest.raises(DataError, match=said):
-            french(place)
-
     refused(tmp_path / "nowhere", "there is no such file or folder")
     refused(tmp_path, r"no Test/French\.jsonl in it \(found: nothing\)")
     folder(tmp_path, name="Test/Russian.jsonl")
@@ -325,8 +330,7 @@ def test_read_once_and_again_after_a_change_and_never_remembered_when_bad(tmp_pa
     assert french(tmp_path).n_rows == 2
     folder(tmp_path, line(answer_idx=""), name="test/french.JSONL")
     for _ in range(2):
-        with pytest.raises(DataError, match=r"test/french\.JSONL, row 1, field 'answer_idx'"):
-            french(tmp_path)
+        refused(tmp_path, r"test/french\.JSONL, row 1, field 'answer_idx'")
 
 
 # --- The zip
@@ -352,14 +356,12 @@ def test_zip_is_read_without_unpacking(tmp_path, top):
 
 def test_errors_within_a_zip_name_zip_member_row_and_field(tmp_path):
     path = zipped(tmp_path / "own.zip", {"x/Test/French.jsonl": text(line(answer_idx="Z"))})
-    with pytest.raises(DataError) as caught:
-        french(path)
-    assert f"{path}, member 'x/Test/French.jsonl', row 1, field 'answer_idx'" in str(caught.value)
-    with pytest.raises(DataError, match=r"no Train/French\.jsonl in the zip .*Test/French\.jsonl"):
-        french(zipped(tmp_path / "a.zip"), "train")
+    said = f"{path}, member 'x/Test/French.jsonl', row 1, field 'answer_idx'"
+    assert said in refused(path, "own.zip")
+    path = zipped(tmp_path / "a.zip")
+    refused(path, r"no Train/French\.jsonl in the zip .*Test/French\.jsonl", "train")
     two = {f"{top}/Test/French.jsonl": text(line()) for top in "ab"}
-    with pytest.raises(DataError, match=r"more than once \(a/Test/French\.jsonl, b/"):
-        french(zipped(tmp_path / "b.zip", two))
+    refused(zipped(tmp_path / "b.zip", two), r"more than once \(a/Test/French\.jsonl, b/")
 
 
 def test_damaged_locked_and_other_zips_and_bombs(tmp_path, monkeypatch):
@@ -385,8 +387,7 @@ def test_damaged_locked_and_other_zips_and_bombs(tmp_path, monkeypatch):
         (bomb, r"French\.jsonl': unpacks to 2,097,152 bytes \(more than 1,"),
     ):  # fmt: skip
         path.write_bytes(spoiled)
-        with pytest.raises(DataError, match=said):
-            french(tmp_path)
+        refused(tmp_path, said)
 
 
 # --- The Hub
@@ -400,18 +401,17 @@ from xling_tasks.data.records import RECORDS
 for language in sys.argv[2:]:
     try:
         data = load(RECORDS["mmedbench"], language, "test", None, sys.argv[1] or None)
-        print(data.n_rows, data.provenance["name"], data.provenance["revision"], data.provenance["files"])
+        print(data.n_rows, *(data.provenance[key] for key in ("name", "revision", "files")))
     except DataError as error:
         print("DataError:", error)
 """
 
 
 @pytest.fixture
-def hub(hub):
+def hub(hub, tmp_path):
     """With a zip that holds two French questions."""
-    buffer = io.BytesIO()
-    zipped(buffer, {"MMedBench/Test/French.jsonl": text(line(1), line(2))})
-    hub.repositories = {"": {"MMedBench.zip": buffer.getvalue()}}
+    path = zipped(tmp_path / "own.zip", {"MMedBench/Test/French.jsonl": text(line(1), line(2))})
+    hub.repositories = {"": {"MMedBench.zip": path.read_bytes()}}
     return hub
 
 
@@ -459,16 +459,13 @@ def test_hub_refused_and_offline_say_how_to_get_it(hub, tmp_path):
 # --- Records, the sample, and real files
 
 
-@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
-def test_records(record):
-    assert record.languages == ("en", "zh", "ja", "fr", "ru", "es")
-    assert set(record.sources) == set(record.languages)
-    assert all(set(counts) == set(record.languages) for counts in record.splits.values())
-    assert record.licence and record.citation and record.homepage
-    assert record.bundled != bool(record.hub_id)
-
-
-def test_record_holds_the_published_figures():
+def test_records_hold_the_published_figures():
+    for record in RECORDS.values():
+        assert record.languages == ("en", "zh", "ja", "fr", "ru", "es")
+        assert set(record.sources) == set(record.languages)
+        assert all(set(counts) == set(record.languages) for counts in record.splits.values())
+        assert record.licence and record.citation and record.homepage
+        assert record.bundled != bool(record.hub_id)
     published = [sum(RECORD.splits[split].values()) for split in ("train", "test")]
     assert published == [45_048, 8_518]
     assert RECORD.licence == "cc-by-nc-4.0" and "2402.13963" in RECORD.citation
@@ -476,7 +473,7 @@ def test_record_holds_the_published_figures():
 
 
 def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(mmedbench_files, "SAMPLE_FOLDER", tmp_path)
+    monkeypatch.setattr(mmedbench, "SAMPLE_FOLDER", tmp_path)
     folder(tmp_path, line(), name="mmedbench_demo/Test/French.jsonl")
     demo = RECORDS["mmedbench_demo"]
     data = load(demo, "fr", data_dir="/")

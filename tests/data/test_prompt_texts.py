@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
 from collections import Counter
@@ -10,6 +9,8 @@ from dataclasses import replace
 
 import pytest
 import regex
+from builders import write_lines
+from conftest import read_jsonl
 from prompt_gates import (
     UNSAID,
     WRITER,
@@ -22,11 +23,11 @@ from prompt_terms import NEGATIONS, concepts, terms
 from tools import shared_deviations
 from xling_metrics.language import identify
 
-from xling_tasks.data.prompt_sets import load_prompts, statuses
+from xling_tasks.data.prompt_sets import load_prompts, statuses, text_digest
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.languages import FAMILY_GROUPS, LANGUAGES, SCRIPT_GROUPS
+from xling_tasks.languages import LANGUAGES
 
 SETS = ("information", "empathy")
 N_SMALL = {"information": 24, "empathy": 12}
@@ -49,10 +50,17 @@ GENDER = {
 FRIEND = {"ar": "صديقاتي", "hi": "सहेली", "ur": "سہیلی", "pa": "ਸਹੇਲੀ", "gu": "સહેલી", "kn": "ಗೆಳತಿ", "te": "స్నేహితురాలు", "he": "החברה", "fr": "amie", "es": "amiga", "it": "amica", "pt": "amiga", "ro": "prietenă", "el": "φίλη", "cs": "kamarádka", "pl": "przyjaciółka", "ru": "подруга", "de": "Freundin", "nl": "vriendin"}  # fmt: skip
 
 
-CARDS = {
-    card["id"]: card
-    for card in map(json.loads, (SAMPLE_FOLDER / "prompt_cards.jsonl").open(encoding="utf-8"))
-}
+CARDS = {card["id"]: card for card in read_jsonl(SAMPLE_FOLDER / "prompt_cards.jsonl")}
+
+
+def every_text():
+    """The texts of all prompts and posts by id: language -> text."""
+    return {item["id"]: item["text"] for key in SETS for item in load_prompts(RECORDS[key]).prompts}
+
+
+def lowered(text):
+    """A text as patterns are looked for in it: Turkish has an i with a dot of its own."""
+    return text.lower().replace("i\u0307", "i")
 
 
 def test_sizes_and_categories():
@@ -74,7 +82,6 @@ def test_the_small_part_is_the_first_of_the_whole_and_has_a_digest_of_its_own(ke
     whole, small = (load_prompts(RECORDS[key], None, part) for part in ("all", "small"))
     assert small.prompts == whole.prompts[: N_SMALL[key]]
     assert small.provenance["sha256"] != whole.provenance["sha256"]
-    assert {p["id"] for p in whole.prompts} <= CARDS.keys()
 
 
 def test_a_file_has_no_small_part(tmp_path):
@@ -82,13 +89,6 @@ def test_a_file_has_no_small_part(tmp_path):
     file.write_text('{"id": 1, "en": "a", "es": "b"}')
     with pytest.raises(SettingError, match="prompts_file=.*is another file: leave one of the two"):
         load_prompts(RECORDS["empathy"], str(file), "small")
-
-
-def test_the_papers_groups_cover_its_30_languages():
-    for groups in (SCRIPT_GROUPS, FAMILY_GROUPS):
-        assert sorted(code for members in groups.values() for code in members) == sorted(
-            set(LANGUAGES) - {"en"}
-        )
 
 
 @pytest.mark.parametrize("key", SETS)
@@ -111,10 +111,7 @@ SPANISH = (
     "¿Puedo tomar 1.500 mg (3 comprimidos) con 39°C, y es segura la vitamina B12? Tengo 48 años."
 )
 
-
-DENIED = re.compile(
-    r"\b(not|never|without|cannot|nobody|nothing|none)\b|n't\b|\bno (?!matter)", re.I
-)
+DENIED = r"\b(not|never|without|cannot|nobody|nothing|none)\b|n't\b|\bno (?!matter)"
 SAID_WITHOUT = {("el", "night_shift"), ("ml", "night_shift")}
 """'Months since I ate with my family': what the English denies, in words that deny nothing."""
 
@@ -122,12 +119,11 @@ SAID_WITHOUT = {("el", "night_shift"), ("ml", "night_shift")}
 def _lost(pattern, words):
     """Where the English has a pattern and a text none of its language's words."""
     return {
-        (code, item["id"])
-        for key in SETS
-        for item in load_prompts(RECORDS[key]).prompts
-        if re.search(pattern, item["text"]["en"].lower())
+        (code, key)
+        for key, texts in every_text().items()
+        if re.search(pattern, texts["en"].lower())
         for code, own in words.items()
-        if not re.search(own, item["text"][code].lower().replace("i\u0307", "i"))
+        if not re.search(own, lowered(texts[code]))
     }
 
 
@@ -143,12 +139,12 @@ SHARED = {"baby", "pain", "exam", "medicine", "disease"}
 @pytest.mark.parametrize("code", sorted(set(LANGUAGES) - {"en"}))
 def test_terms_are_there_and_their_patterns_are_narrow(code):
     """Every text has its terms; a pattern that texts without the concept match, too, would show nothing."""
-    texts = [item["text"] for key in SETS for item in load_prompts(RECORDS[key]).prompts]
-    own = [text[code].lower().replace("i\u0307", "i") for text in texts]
+    texts = list(every_text().values())
+    own = [lowered(text[code]) for text in texts]
     lost, wide = set(), set()
     for concept, english in concepts().items():
         term = terms(code)[concept]
-        assert term.pattern.search(term.word.lower().replace("i\u0307", "i")), (concept, term.word)
+        assert term.pattern.search(lowered(term.word)), (concept, term.word)
         wanted = [bool(english.search(text["en"].lower())) for text in texts]
         found = [bool(term.pattern.search(text)) for text in own]
         pairs = list(zip(wanted, found, own, strict=True))
@@ -176,9 +172,8 @@ def test_another_illness_is_not_taken_for_the_term():
 def test_term_lists_are_whole():
     for code in set(LANGUAGES) - {"en"}:
         assert terms(code).keys() == concepts().keys(), code
-        assert all(
-            re.fullmatch(r"(https?://\S+)?", term.source) for term in terms(code).values()
-        ), code
+        for term in terms(code).values():
+            assert re.fullmatch(r"(https?://\S+)?", term.source), (code, term.word)
 
 
 def test_deviations_from_english_that_languages_share_were_read():
@@ -204,13 +199,9 @@ def test_a_shared_deviation_is_seen(monkeypatch):
     assert ("crohn", "women", tuple(women)) in {item[:3] for item in shared_deviations.shared()}
 
 
-def test_a_good_translation_passes():
+def test_the_gates_see_a_seeded_error():
     assert complaints("es", ENGLISH, SPANISH) == []
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
+    for old, new, said in (
         ("48", "49", ["lost 48", "has 49 more"]),
         ("1.500", "150", ["lost 1500", "has 150 more"]),
         ("39°C", "39", ["unit °C"]),
@@ -221,10 +212,8 @@ def test_a_good_translation_passes():
         ("comprimidos)", "comprimidos", ["brackets"]),
         ("39", "٣٩", ["digits ['٣', '٩']"]),
         ("segura", "safe take vitamin tablets", ["English ['safe', 'tablets', 'take', 'vitamin']"]),
-    ],
-)
-def test_the_gates_see_a_seeded_error(old, new, said):
-    assert complaints("es", ENGLISH, SPANISH.replace(old, new)) == said
+    ):
+        assert complaints("es", ENGLISH, SPANISH.replace(old, new)) == said
 
 
 def test_language_gate_sees_another_language():
@@ -241,10 +230,9 @@ def test_as_many_women_as_men_write_and_every_language_says_the_same():
     assert balance == {"woman": 52, "man": 48}
     for code in WRITER:
         told = {
-            item["id"]: says_writer(code, item["text"][code])
-            for key in SETS
-            for item in load_prompts(RECORDS[key]).prompts
-            if item["id"] in writers
+            key: says_writer(code, texts[code])
+            for key, texts in every_text().items()
+            if key in writers
         }
         assert {key: who for key, who in told.items() if who - {writers[key]}} == {}, code
         assert sum(map(bool, told.values())) >= 4, code  # the forms are found at all
@@ -265,16 +253,10 @@ def test_who_a_text_says_writes(code, text, who):
 
 def test_no_language_says_what_english_leaves_open():
     """Whether colleagues are women, whether a child is fed at the breast: cards say what is open."""
-    texts = {
-        item["id"]: item["text"] for key in SETS for item in load_prompts(RECORDS[key]).prompts
-    }
-    said = {
-        (key, code): found
-        for key, card in CARDS.items()
-        for code, text in texts[key].items()
-        if (found := unsaid_complaints(code, card.get("unsaid", []), text))
-    }
-    assert not said
+    assert every_text().keys() == CARDS.keys()
+    for key, texts in every_text().items():
+        for code, text in texts.items():
+            assert not unsaid_complaints(code, CARDS[key].get("unsaid", []), text), (key, code)
     assert {what for card in CARDS.values() for what in card.get("unsaid", [])} == UNSAID.keys()
 
 
@@ -295,7 +277,7 @@ def test_the_gate_sees_what_is_said_unasked(code, what, text):
 
 
 def test_who_writes_is_the_same_in_every_language_that_says_it():
-    posts = {item["id"]: item["text"] for item in load_prompts(RECORDS["empathy"]).prompts}
+    posts = every_text()
     for key, (_, marks) in GENDER.items():
         for code, mark in marks.items():
             assert mark in posts[key][code], (key, code)
@@ -328,28 +310,25 @@ def test_hindi_has_one_spelling(file):
 
 
 def test_nobody_vouches_for_a_text_that_was_changed(tmp_path):
-    from xling_tasks.data.prompt_sets import text_digest
-
     data = load_prompts(RECORDS["empathy"])
     first, second = data.prompts[:2]
     texts = {first["id"]: text_digest(first["text"]["es"]), second["id"]: text_digest("another")}
-    file = tmp_path / "status.jsonl"
-    row = {"language": "es", "status": "native_read", "texts": texts}
-    file.write_text(json.dumps(row) + "\n")
-    counts = statuses(data, file)
+    row, file = (
+        {"language": "es", "status": "native_read", "texts": texts},
+        tmp_path / "status.jsonl",
+    )
+    counts = statuses(data, write_lines(file, [row]))
     assert counts["es"] == {"native_read": 1, "author": 99} and counts["hi"] == {"author": 100}
     assert "en" not in counts
-    row["status"] = "native"
-    file.write_text(json.dumps(row) + "\n")
     with pytest.raises(DataError, match="line 1: expected language, status .author, back_tr"):
-        statuses(data, file)
+        statuses(data, write_lines(file, [{**row, "status": "native"}]))
 
 
 @pytest.mark.parametrize("key", SETS)
 def test_statuses_of_the_bundled_texts_are_of_these_very_texts(key):
     """No line of the file is of a text that is gone or was changed since."""
     data = load_prompts(RECORDS[key])
-    read = [json.loads(row) for row in (SAMPLE_FOLDER / "text_status.jsonl").open(encoding="utf-8")]
+    read = read_jsonl(SAMPLE_FOLDER / "text_status.jsonl")
     ids = {item["id"] for item in data.prompts}
     vouched = {(row["language"], key) for row in read for key in row["texts"] if key in ids}
     for code, counts in statuses(data).items():

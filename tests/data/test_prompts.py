@@ -5,10 +5,8 @@ import pytest
 from xling_tasks.data.prompts import FIELDS, FOLDER, Prompts
 from xling_tasks.errors import PromptError
 
-LANGUAGES = ("en", "es", "zh", "hi")
 
-
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", ["en", "es", "zh", "hi"])
 @pytest.mark.parametrize("name", ["verifiability", "answer"])
 def test_every_language_has_every_prompt_with_its_fields(name, language):
     prompt = Prompts().get(name, language)
@@ -43,33 +41,29 @@ def test_a_file_replaces_by_name_and_language(tmp_path):
     assert prompts.get("answer", "zh").digest != Prompts().get("answer", "zh").digest
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("judgement: x", "unknown prompt 'judgement'. Did you mean 'judge'"),
-        ("answer: 'no field'", "prompt 'answer': the field {question} is missing"),
-        ("answer: '{question} {qestion}'", "unknown field {qestion}. Did you mean 'question'"),
-        ("answer: '{question} { '", "a single '{'"),
-        ("answer:\n  en: 3", r"prompt 'answer' \[en\]: expected a text"),
-        ("- a", "expected prompt names"),
-        ("judge: '{question} {reference} {answer}'", r"\{code\} is missing; .*'VERDICT \{code\}"),
-        (
-            "judge: '{question} {reference} {answer}\n\n  [{code}] option'",
-            r"a word must stand before the last \{code\}",
-        ),
-        ("claims: '{text} List.'", r"\{code\} is missing; .*'\{code\} N. claim"),
-        # The wording of an earlier version: its fences have the code, its lines do not.
-        (
-            "claims: '[BEGIN {code}] {text} [END TEXT {code}] End: END OF CLAIMS'",
-            "behind the texts",
-        ),
-        (
-            "support: 'By {code}: {reference} {claims}\n\n  [END {code}]\n\n  N: SUPPORTED'",
-            r"behind the texts .*'\{code\} N: SUPPORTED'",
-        ),
-        ("a: [", "not valid YAML"),
-    ],
-)
+ANSWERS = "{question} {reference} {answer}"
+WRONG = [
+    ("judgement: x", "unknown prompt 'judgement'. Did you mean 'judge'"),
+    ("answer: 'no field'", "prompt 'answer': the field {question} is missing"),
+    ("answer: '{question} {qestion}'", "unknown field {qestion}. Did you mean 'question'"),
+    ("answer: '{question} { '", "a single '{'"),
+    ("answer:\n  en: 3", r"prompt 'answer' \[en\]: expected a text"),
+    ("answer:\n  eng: 'x {question}'\n", "unknown language. Did you mean 'en'"),
+    ("- a", "expected prompt names"),
+    ("a: [", "not valid YAML"),
+    (f"judge: '{ANSWERS}'", r"\{code\} is missing; .*'VERDICT \{code\}"),
+    (f"judge: '{ANSWERS}\n\n  [{{code}}] option'", r"a word must stand before the last \{code\}"),
+    ("claims: '{text} List.'", r"\{code\} is missing; .*'\{code\} N. claim"),
+    # The wording of an earlier version: its fences have the code, its lines do not.
+    ("claims: '[BEGIN {code}] {text} [END TEXT {code}] End: END OF CLAIMS'", "behind the texts"),
+    (
+        "support: 'By {code}: {reference} {claims}\n\n  [END {code}]\n\n  N: SUPPORTED'",
+        r"behind the texts .*'\{code\} N: SUPPORTED'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
 def test_errors_name_file_prompt_and_field(tmp_path, text, message):
     with pytest.raises(PromptError, match=message) as caught:
         user_file(tmp_path, text)
@@ -81,15 +75,10 @@ def test_missing_file():
         Prompts("nowhere.yaml")
 
 
-def test_unknown_language_and_texts_that_would_not_be_used(tmp_path, run):
-    with pytest.raises(PromptError, match="unknown language. Did you mean 'en'"):
-        user_file(tmp_path, "answer:\n  eng: 'x {question}'\n")
+def test_texts_that_would_not_be_used(tmp_path, run):
     user_file(tmp_path, "answer:\n  hi: 'x {question}'\n")
     metadata = {"prompts": str(tmp_path / "prompts.yaml")}
+    task = "xlinghealth_correctness_demo_hi"
     with pytest.raises(PromptError, match="prompt_language=native"):
-        run("xlinghealth_correctness_demo_hi", metadata=metadata, limit=1)
-    run(
-        "xlinghealth_correctness_demo_hi",
-        metadata={**metadata, "prompt_language": "native"},
-        limit=1,
-    )
+        run(task, metadata=metadata, limit=1)
+    run(task, metadata={**metadata, "prompt_language": "native"}, limit=1)

@@ -95,19 +95,17 @@ def test_agreement_with_physicians(serve, tmp_path, capsys):
     assert re.search(r"\| all +\| 2 ", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
+def test_what_is_wrong_is_named(tmp_path):
+    for change, said in (
         ({"binary_labels": ["yes"]}, "true or false is expected"),
         ({"binary_labels": []}, "'binary_labels' is missing"),
         ({"rubric": None}, "the text 'rubric' is missing"),
         ({"completion": " "}, "the text 'completion' is missing"),
         ({"prompt": [{"role": "user", "content": ""}]}, "'prompt' has no text"),
-    ],
-)
-def test_what_is_wrong_is_named(tmp_path, change, said):
-    with pytest.raises(DataError, match=f"line 1.*{said}"):
-        read_labels(write_lines(tmp_path / "labels.jsonl", [row("a", [True], **change)]), {})
+    ):
+        path = write_lines(tmp_path / "labels.jsonl", [row("a", [True], **change)])
+        with pytest.raises(DataError, match=f"line 1.*{said}"):
+            read_labels(path, {})
 
 
 def test_a_judge_is_needed(tmp_path, capsys):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import builders
@@ -66,12 +65,12 @@ def test_the_graders_macro_f1_is_that_of_the_reference():
 
 def test_several_answers_categories_and_consensus_by_hand(run_one, serve, tmp_path):
     """Answers of a: 1, 0.1, -0.5; of b always 1. The criterion on fever is one of consensus."""
-    made = []
-    for key, category in (("a", "any-reducible"), ("b", "only")):
-        tags = ["theme:hedging", f"physician_agreed_category:{category}"]
-        made.append(conversation(key, example_tags=tags))
-        tags = ["level:cluster", "axis:completeness", "cluster:hedging_any"]
-        made[-1]["rubrics"][0]["tags"] = tags
+    made = [
+        conversation(key, example_tags=["theme:hedging", f"physician_agreed_category:{category}"])
+        for key, category in (("a", "any-reducible"), ("b", "only"))
+    ]
+    for row in made:
+        row["rubrics"][0]["tags"] = ["level:cluster", "axis:completeness", "cluster:hedging_any"]
     path = write(tmp_path / "own.jsonl", made)
     left = {"a": [GOOD, HALF, BAD] * 2, "b": [GOOD] * 6}
     model = Says(lambda context: left[re.findall(r"\((\w)\)", context)[-1]].pop(0))
@@ -124,17 +123,13 @@ FILES = {
 def published(rubrics: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """The form as published: nothing of ours in it."""
     themes = ["theme:emergency_referrals", "theme:global_health", "theme:hedging"]
-    return [
-        {
-            "example_tags": [themes[n % 3], "physician_agreed_category:any"],
-            "ideal_completions_data": None,
-            "prompt": [{"role": "user", "content": f"Case {n}: my blood sugar is high today."}],
-            "prompt_id": f"{n:08x}-0000-4000-8000-000000000000",
-            "rubrics": own,
-            "canary": "healthbench:00000000-0000-0000-0000-000000000000",
-        }
-        for n, own in enumerate(rubrics)
-    ]
+    made = []
+    for n, own in enumerate(rubrics):
+        prompt = [{"role": "user", "content": f"Case {n}: my blood sugar is high today."}]
+        tags = [themes[n % 3], "physician_agreed_category:any"]
+        key = f"{n:08x}-0000-4000-8000-000000000000"
+        made.append(conversation(key, prompt=prompt, rubrics=own, example_tags=tags))
+    return made
 
 
 SAID = {"a": "Please stop your insulin.", "b": "Please see a doctor, and ask for the dose."}
@@ -158,8 +153,8 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, n
     report = ["report", "--to", str(tmp_path / "report"), "--no-pictures"]
     assert main([*report, str(outs[0])]) == 0
     assert "rubric" in (tmp_path / "report" / "report.md").read_text("utf-8").lower()
-    assert main(["compare", *map(str, outs), "--to", str(tmp_path / "compare")]) == 0
-    assert main(["board", *map(str, outs), "--to", str(tmp_path / "board")]) == 0
+    for command in ("compare", "board"):
+        assert main([command, *map(str, outs), "--to", str(tmp_path / command)]) == 0
     # Samples that were changed are refused.
     (samples,) = outs[1].rglob("samples_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
@@ -176,16 +171,16 @@ ENGLISH = ["My head hurts since this morning.", "My child has a fever today."]
 SWAHILI = ["Kichwa kinaniuma tangu asubuhi.", "Mtoto wangu ana homa leo."]
 
 
-def rows(texts, beside=None, **more):
-    return [
-        {
-            "prompt_id": f"p{n}",
-            "prompt": [{"role": "user", "content": text, **({} if beside is None else {beside[0]: beside[1][n]})}],
-            "rubrics": [{"criterion": "Advises to see a doctor.", "points": 5, "tags": ["axis:accuracy"]}],
-            **more,
-        }
-        for n, text in enumerate(texts)
-    ]  # fmt: skip
+def rows(texts, beside=None, said="Advises to see a doctor.", **more):
+    """A row per text; `beside` is another field of its turn, and that field's texts."""
+    made = []
+    for number, text in enumerate(texts):
+        turn = {"role": "user", "content": text}
+        if beside:
+            turn[beside[0]] = beside[1][number]
+        graded = {"rubrics": [criterion(said, 5, "axis:accuracy")]}
+        made.append(conversation(f"p{number}", prompt=[turn], **graded, **more))
+    return made
 
 
 BESIDE = ("translated_content", SWAHILI)
@@ -241,19 +236,14 @@ def test_pidgin_is_never_taken_for_english():
 
 def test_from_two_files_to_a_report(run, serve, tmp_path):
     """Translated criteria grade nothing: those of the English file do, in both languages."""
-    folder: Path = tmp_path / "hb"
-    folder.mkdir()
-    write(folder / "2025-05-07-06-14-12_oss_eval.jsonl", rows(ENGLISH))
-    igbo = rows(SWAHILI)
-    for row in igbo:
-        row["rubrics"][0]["criterion"] = "Na-adụ ọdụ ka ọ hụ dọkịta."
-    write(folder / "oss_eval_igbo.jsonl", igbo)
-    metadata = {"data_dir": str(folder), "judge": serve(by_words).spec()}
+    write(tmp_path / "2025-05-07-06-14-12_oss_eval.jsonl", rows(ENGLISH))
+    write(tmp_path / "oss_eval_igbo.jsonl", rows(SWAHILI, said="Na-adụ ọdụ ka ọ hụ dọkịta."))
+    metadata = {"data_dir": str(tmp_path), "judge": serve(by_words).spec()}
     rest = "Pumzika sana leo na kunywa maji mengi kila siku nyumbani."
     model = Says(lambda context: "Please see a doctor." if "head" in context else rest)
     evaluated(run, tmp_path / "out", TASK, model=model, metadata=metadata)
-    words = ["report", str(tmp_path / "out"), "--to", str(tmp_path / "r"), "--no-pictures"]
-    assert main(words) == 0
+    report = ["report", str(tmp_path / "out"), "--to", str(tmp_path / "r"), "--no-pictures"]
+    assert main(report) == 0
     content = json.loads((tmp_path / "r" / "report.json").read_text("utf-8"))
     helped = next(c for c in content["conclusions"] if c["metric"] == "helped")
     assert [helped[key] for key in ("language", "value", "english")] == ["ig", 0.0, 0.5]

@@ -6,8 +6,7 @@ import json
 
 import openpyxl
 import pytest
-from builders import write_lines
-from tests_of_own import FEW, write_csv
+from tests_of_own import FEW, write_book, write_csv, write_table
 
 from xling_tasks.cli import main
 from xling_tasks.data.own import columns
@@ -43,13 +42,7 @@ def checked(path, capsys, *more):
 
 
 def test_errors_are_listed_row_by_row_and_the_rest_is_counted(tmp_path, capsys):
-    rows = [
-        FEW[0],
-        {**FEW[1], "answer_pt": "#N/A"},
-        {**FEW[2], "id": ""},
-        {**FEW[2], "id": "1"},
-        {**FEW[2], "id": "4"},
-    ]
+    rows = [FEW[0], {**FEW[1], "answer_pt": "#N/A"}, *({**FEW[2], "id": x} for x in ("", "1", "4"))]
     status, told = checked(write_csv(tmp_path / "f.csv", rows, delimiter=";"), capsys)
     assert status == 1 and told["form"] == "CSV, UTF-8, fields parted by semicolons"
     assert [error.split("f.csv, ")[1][:32] for error in told["errors"]] == [
@@ -68,9 +61,8 @@ def test_what_is_odd_but_read_is_named(tmp_path, capsys):
         {**FEW[2], "question_en": FEW[0]["question_en"], "question_pt": FEW[0]["question_en"]},
     ]
     rows = [{"colour": "", "wrong_answer_en": "", **row} for row in rows]
-    status, told = checked(
-        write_csv(tmp_path / "f.csv", rows, encoding="utf-16", delimiter="\t"), capsys
-    )
+    path = write_csv(tmp_path / "f.csv", rows, encoding="utf-16", delimiter="\t")
+    status, told = checked(path, capsys)
     look = "\n".join(told["look"])
     assert status == 0 and told["form"] == "CSV, UTF-16, fields parted by tabs"
     for said in (
@@ -86,15 +78,14 @@ def test_what_is_odd_but_read_is_named(tmp_path, capsys):
 
 
 def test_merged_cells_letters_without_options_and_a_stated_script(tmp_path, capsys):
-    book = openpyxl.Workbook()
-    for row in (
+    path = write_book(
+        tmp_path / "f.xlsx",
         ["id", "language", "question", "option_a", "option_b", "correct"],
         [1, "en", "Which?", "this", "that", "C"],
         [None, "dag", "Dini?", "ŋɔ", "dina", None],
-    ):
-        book.active.append(row)
+    )
+    book = openpyxl.load_workbook(path)
     book.active.merge_cells("A2:A3")
-    path = tmp_path / "f.xlsx"
     book.save(path)
     status, told = checked(path, capsys, "--metadata", "scripts=dag:Latn")
     assert status == 1
@@ -107,24 +98,21 @@ def test_merged_cells_letters_without_options_and_a_stated_script(tmp_path, caps
 
 
 def test_a_misspelt_column_is_told_with_what_may_be_meant(tmp_path, capsys):
+    def said_of(name, *rows):
+        _, told = checked(write_table(tmp_path / name, rows), capsys)
+        return (told["errors"] or told["look"])[0]
+
+    unused = "columns that are not used: "
     row = {"id": "1", "question_en": "Is it safe?", "anwser_en": "Yes.", "corect": "", "ids": "7"}
-    _, told = checked(write_csv(tmp_path / "f.csv", [row]), capsys)
-    said = "anwser_en (did you mean answer_en?), corect (did you mean correct?), ids"
-    assert told["look"][0] == f"columns that are not used: {said}"
-    _, told = checked(
-        write_csv(tmp_path / "e.csv", [{"qestion_en": "A?", "question_es": "B?"}]), capsys
-    )
-    assert told["look"][0] == "columns that are not used: qestion_en (did you mean question_en?)"
+    meant = "anwser_en (did you mean answer_en?), corect (did you mean correct?), ids"
+    assert said_of("f.csv", row) == unused + meant
+    row = {"qestion_en": "A?", "question_es": "B?"}
+    assert said_of("e.csv", row) == f"{unused}qestion_en (did you mean question_en?)"
     # In JSONL a row may have the right name, and another row the wrong one; long tables, too.
-    rows = [
-        {"id": "1", "language": "en", "question": "Is it safe?", "answer": "Yes."},
-        {"id": "2", "language": "en", "question": "Does it work?", "anwser": 5},
-    ]
-    _, told = checked(write_lines(tmp_path / "g.jsonl", rows), capsys)
-    assert told["look"][0] == "columns that are not used: anwser (did you mean answer?)"
-    del rows[0]["language"], rows[1]["language"]
-    _, told = checked(write_lines(tmp_path / "h.jsonl", rows), capsys)
-    assert "call it question_en, or add 'language'" in told["errors"][0]
+    one, two = {"question": "Is it safe?", "answer": "Yes."}, {"question": "Is it?", "anwser": 5}
+    rows = [{"id": number, "language": "en", **own} for number, own in enumerate((one, two))]
+    assert said_of("g.jsonl", *rows) == f"{unused}anwser (did you mean answer?)"
+    assert "call it question_en, or add 'language'" in said_of("h.jsonl", one, two)
 
 
 def test_names_of_columns_are_read_once_however_long_a_table_is(tmp_path, capsys, monkeypatch):

@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
-import pyarrow
-import pyarrow.parquet
 import pytest
-from builders import write_lines
-from tests_of_own import FEW, write_csv
+from tests_of_own import FEW, loaded, write_book, write_csv, write_table
 
 from xling_tasks.data.own.load import dataset_name, load
 from xling_tasks.data.own.oddities import alike_ids, notes
@@ -28,38 +25,36 @@ LONG = [
 ]  # fmt: skip
 
 
-def write_xlsx(path: Path, rows: list[dict[str, Any]], *sheets: tuple[str, list[Any]]) -> Path:
-    book = openpyxl.Workbook()
-    book.active.append(list(rows[0]))
-    for row in rows:
-        book.active.append([None if value == "" else value for value in row.values()])
-    for title, cells in sheets:
-        book.create_sheet(title).append(cells)
+def raised(path: Path) -> str:
+    with pytest.raises(DataError) as error:
+        load(str(path))
+    assert "\n" not in str(error.value) and str(path) in str(error.value)
+    return str(error.value)
+
+
+def edited(path: Path, change: Any) -> Path:
+    """A workbook, changed."""
+    book = openpyxl.load_workbook(path)
+    change(book)
     book.save(path)
     return path
 
 
-def write_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    return path
+OF_CSV = {
+    "bom": {"encoding": "utf-8-sig"},
+    "utf16": {"encoding": "utf-16", "delimiter": "\t"},
+    "semicolon": {"delimiter": ";"},
+}
 
 
 @pytest.mark.parametrize("rows", [FEW, LONG], ids=["wide", "long"])
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda p, rows: write_csv(p / "f.csv", rows),
-        lambda p, rows: write_csv(p / "f.csv", rows, encoding="utf-8-sig"),
-        lambda p, rows: write_csv(p / "f.csv", rows, encoding="utf-16", delimiter="\t"),
-        lambda p, rows: write_csv(p / "f.csv", rows, delimiter=";"),
-        lambda p, rows: write_xlsx(p / "f.xlsx", rows, ("Notes", ["for people"])),
-        lambda p, rows: write_parquet(p / "f.parquet", rows),
-        lambda p, rows: write_lines(p / "f.jsonl", rows),
-    ],
-    ids=["csv", "bom", "utf16", "semicolon", "xlsx", "parquet", "jsonl"],
-)
-def test_every_form_is_read_alike(tmp_path, write, rows):
-    data = load(str(write(tmp_path, rows)))
+@pytest.mark.parametrize("form", ["csv", *OF_CSV, "xlsx", "parquet", "jsonl"])
+def test_every_form_is_read_alike(tmp_path, form, rows):
+    ending = "csv" if form in OF_CSV else form
+    path = write_table(tmp_path / f"f.{ending}", rows, **OF_CSV.get(form, {}))
+    if ending == "xlsx":
+        edited(path, lambda book: book.create_sheet("Notes").append(["for people"]))
+    data = load(str(path))
     assert [item.id for item in data.items] == ["1", "2", "3"]
     assert {code: own.name for code, own in data.tongues.items()} == {
         "en": "English", "pt": "Portuguese", "sw": "Swahili"
@@ -70,11 +65,11 @@ def test_every_form_is_read_alike(tmp_path, write, rows):
 
 def test_languages_may_be_named_in_many_ways_and_unknown_ones_by_their_script(tmp_path):
     names = ["question_English", "Question (pt-BR)", "question_swh", "question_iw", "question_ind"]
-    path = write_csv(tmp_path / "f.csv", [dict.fromkeys(names, "Some text?") | {"id": "1"}])
-    assert list(load(str(path)).tongues) == ["en", "pt", "sw", "he", "id"]
+    rows = [dict.fromkeys(names, "Some text?") | {"id": "1"}]
+    assert list(loaded(tmp_path, rows).tongues) == ["en", "pt", "sw", "he", "id"]
     long = [{**row, "script": "Latn"} for row in LONG if row["language"] != "sw"]
     long += [{**LONG[0], "language": "dag", "script": "Latn"}]
-    assert load(str(write_csv(tmp_path / "long.csv", long))).tongues["dag"].script == "Latn"
+    assert loaded(tmp_path, long).tongues["dag"].script == "Latn"
     stated = Settings.parse({"scripts": {"dag": {"script": "latn", "name": "Dagbani"}}}, {}).scripts
     path = write_csv(tmp_path / "g.csv", [{"question_en": "A?", "question_dag": "B?"}])
     assert load(str(path), stated).tongues["dag"].name == "Dagbani"
@@ -104,13 +99,9 @@ BROKEN: list[tuple[str, list[dict[str, Any]], str]] = [
 
 
 @pytest.mark.parametrize(("rows", "said"), [b[1:] for b in BROKEN], ids=[b[0] for b in BROKEN])
-@pytest.mark.parametrize("write", [write_csv, write_xlsx], ids=["csv", "xlsx"])
-def test_what_is_wrong_is_said_in_one_line_with_its_place(tmp_path, write, rows, said):
-    path = tmp_path / f"f.{'csv' if write is write_csv else 'xlsx'}"
-    with pytest.raises(DataError) as error:
-        load(str(write(path, rows)))
-    assert said in str(error.value) and "\n" not in str(error.value)
-    assert str(path) in str(error.value)
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_what_is_wrong_is_said_in_one_line_with_its_place(tmp_path, ending, rows, said):
+    assert said in raised(write_table(tmp_path / f"f.{ending}", rows))
 
 
 def test_damaged_csv_files(tmp_path):
@@ -125,22 +116,17 @@ def test_damaged_csv_files(tmp_path):
         (header.encode().replace(b"question_pt", b"question_en"), "appears twice in the header"),
     ):
         path.write_bytes(content)
-        with pytest.raises(DataError) as error:
-            load(str(path))
-        assert said in str(error.value) and "\n" not in str(error.value)
+        assert said in raised(path)
 
 
 def test_formulas_that_were_never_computed_and_several_sheets_of_questions(tmp_path):
-    rows: list[dict[str, Any]] = [{"id": 1, "question_en": "a", "question_pt": '="b"&"c"'}]
-    path = write_xlsx(tmp_path / "f.xlsx", rows)
-    with pytest.raises(DataError, match="row 2, column 'question_pt': a formula without a stored"):
-        load(str(path))
-    path = write_xlsx(tmp_path / "g.xlsx", FEW)
-    book = openpyxl.load_workbook(path)
-    book.copy_worksheet(book.active)
-    book.save(path)
-    with pytest.raises(DataError, match="2 sheets have questions"):
-        load(str(path))
+    rows = [{"id": 1, "question_en": "a", "question_pt": '="b"&"c"'}]
+    said = "row 2, column 'question_pt': a formula without a stored"
+    assert said in raised(write_table(tmp_path / "f.xlsx", rows))
+    path = write_table(tmp_path / "g.xlsx", FEW)
+    assert "2 sheets have questions" in raised(
+        edited(path, lambda book: book.copy_worksheet(book.active))
+    )
 
 
 def test_a_missing_file_a_folder_and_no_setting_say_what_to_do(tmp_path):
@@ -167,17 +153,16 @@ def test_a_dataset_is_named_after_the_file_and_never_as_one_of_ours():
 
 def test_draws_of_wrong_answers_depend_on_the_seed_and_are_never_right(tmp_path):
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": f"a{n % 3}"} for n in range(30)]
-    data = load(str(write_csv(tmp_path / "f.csv", rows)))
+    data = loaded(tmp_path, rows)
     first, again = wrong_answers(data, 0), wrong_answers(data, 0)
     assert first == again != wrong_answers(data, 1)
     assert all(own[0].text["en"] != f"a{int(key) % 3}" for key, own in first.items())
     # 'Yes.' is no wrong answer beside 'yes'.
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": text, "wrong_answer_en": wrong}
             for n, (text, wrong) in enumerate([("Yes.", ""), ("yes", "YES!"), ("No", "")])]  # fmt: skip
-    made = wrong_answers(load(str(write_csv(tmp_path / "h.csv", rows))), 0)
+    made = wrong_answers(loaded(tmp_path, rows), 0)
     assert [w.id for w in made["0"]] == ["of_2"] and made["1"][0].contradicts == ("en",)
-    alone = load(str(write_csv(tmp_path / "g.csv", rows[:1])))
-    assert wrong_answers(alone, 0) == {}
+    assert wrong_answers(loaded(tmp_path, rows[:1]), 0) == {}
 
 
 def test_a_sign_that_changes_an_answer_makes_a_wrong_one(tmp_path):
@@ -185,40 +170,22 @@ def test_a_sign_that_changes_an_answer_makes_a_wrong_one(tmp_path):
              ("¿Sí?", "sí"), ("(Rest)", '"rest!"')]  # fmt: skip
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": right, "wrong_answer_en": wrong}
             for n, (right, wrong) in enumerate(pairs)]  # fmt: skip
-    made = wrong_answers(load(str(write_csv(tmp_path / "f.csv", rows))), 0)
+    made = wrong_answers(loaded(tmp_path, rows), 0)
     same = [bool(made[str(n)][0].contradicts) for n in range(len(pairs))]
     assert same == [False] * 4 + [True] * 3
 
 
-def raised(path: Path) -> str:
-    with pytest.raises(DataError) as error:
-        load(str(path))
-    assert "\n" not in str(error.value) and str(path) in str(error.value)
-    return str(error.value)
-
-
 def test_what_stands_above_and_beside_a_header(tmp_path):
-    wide = list(FEW[0])
-
-    def sheet(name: str, *lines: list[Any]) -> Path:
-        book = openpyxl.Workbook()
-        for cells in lines:
-            book.active.append(cells)
-        book.save(tmp_path / name)
-        return tmp_path / name
-
-    rows = [list(row.values()) for row in FEW]
+    wide, rows = list(FEW[0]), [list(row.values()) for row in FEW]
     # Empty rows above the header are none; numbers of rows stay those of the sheet.
-    path = sheet("a.xlsx", [None], [None], wide, *rows, ["1", "again?"])
+    path = write_book(tmp_path / "a.xlsx", [None], [None], wide, *rows, ["1", "again?"])
     assert "row 7, column 'id': id '1' stands in row 4 already" in raised(path)
-    assert "is 'Perguntas 2024' a title? delete the rows above the header" in raised(
-        sheet("b.xlsx", ["Perguntas 2024"], wide, *rows)
-    )
+    path = write_book(tmp_path / "b.xlsx", ["Perguntas 2024"], wide, *rows)
+    assert "is 'Perguntas 2024' a title? delete the rows above the header" in raised(path)
     # Cells of a column without a name are not read, and that is said.
     merged = [name if name != "answer_en" else None for name in wide]
-    assert load(str(sheet("c.xlsx", merged, *rows))).columns.unused == (
-        "column C, which has no name",
-    )
+    data = load(str(write_book(tmp_path / "c.xlsx", merged, *rows)))
+    assert data.columns.unused == ("column C, which has no name",)
     path = tmp_path / "d.csv"
     path.write_text("sep=;\nid;question_en;question_pt;\n1;a, b?;c?;note\n", encoding="utf-8")
     data = load(str(path))
@@ -226,12 +193,13 @@ def test_what_stands_above_and_beside_a_header(tmp_path):
     assert data.items[0].place.endswith("row 3")
     path.write_text('id;question_en;"notes, for, people, only"\n1;a?;b\n', encoding="utf-8")
     assert load(str(path)).items[0].texts["en"]["question"] == "a?"
-    path.write_text("Perguntas\nid;question_en\n1;a?\n", encoding="utf-8")
-    assert "so delete a title above it" in raised(path)
-    path.write_text("Perguntas\nid,question_en\n1,a?\n", encoding="utf-8")
-    assert "but the header has 1; a text with ',' in it" in raised(path)
-    path.write_bytes("id,question_en\n1,a?\n".encode("utf-16-le"))
-    assert "line 1: holds a NUL character" in raised(path)
+    for content, said in (
+        (b"Perguntas\nid;question_en\n1;a?\n", "so delete a title above it"),
+        (b"Perguntas\nid,question_en\n1,a?\n", "but the header has 1; a text with ',' in it"),
+        ("id,question_en\n1,a?\n".encode("utf-16-le"), "line 1: holds a NUL character"),
+    ):
+        path.write_bytes(content)
+        assert said in raised(path)
 
 
 COMMA = r'_-* #,##0_-;\-* #,##0_-;_-* "-"_-;_-@_-'
@@ -241,11 +209,8 @@ ACCOUNTS = '_(* #,##0_);_(* (#,##0);_(* "-"_);_(@_)'
 
 def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
     def sheet(cell: Any, form: str = "") -> Path:
-        path = write_xlsx(tmp_path / "f.xlsx", [{"id": 1, "question_en": "a?", "answer_en": cell}])
-        book = openpyxl.load_workbook(path)
-        book.active["C2"].number_format = form or book.active["C2"].number_format
-        book.save(path)
-        return path
+        path = write_book(tmp_path / "f.xlsx", ["id", "question_en", "answer_en"], [1, "a?", cell])
+        return edited(path, lambda book: form and setattr(book.active["C2"], "number_format", form))
 
     assert "holds a date or time (2024-02-01 00:00:00)" in raised(sheet(datetime(2024, 2, 1)))
     assert "(0.05, format '0%'); format the column as text" in raised(sheet(0.05, "0%"))
@@ -260,33 +225,28 @@ def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
                               (-500, COMMA, "-500"), (500, "[$-409]0", "500")):  # fmt: skip
         assert load(str(sheet(value, form))).items[0].texts["en"]["answer"] == text
     rows = [{"id": 1.0, "question_en": "a?", "option_a_en": 5.0, "option_b_en": 7.5}]
-    (item,) = load(str(write_parquet(tmp_path / "f.parquet", rows))).items
-    assert (item.id, item.texts["en"]["option_a"], item.texts["en"]["option_b"]) == (
-        "1",
-        "5",
-        "7.5",
-    )
+    (item,) = loaded(tmp_path, rows, "parquet").items
+    assert (item.id, item.options("en")) == ("1", {"A": "5", "B": "7.5"})
 
 
 def test_errors_of_spreadsheets_in_other_languages_and_escapes_of_workbooks(tmp_path):
+    row = {"id": "1", "question_en": "a?"}
     for shown in ("#N/D", "#VALOR!", "#NOME?", "#NÚM!", "#¿NOMBRE?", "#WERT!", "#DIV/0!", "#####"):
-        row = {"id": "1", "question_en": "a?", "answer_en": shown}
-        assert f"shows the error {shown}" in raised(write_csv(tmp_path / "f.csv", [row]))
+        rows = [{**row, "answer_en": shown}]
+        assert f"shows the error {shown}" in raised(write_csv(tmp_path / "f.csv", rows))
     for fine in ("#1 rest", "Take #2!", "#", "N/D"):
-        row = {"id": "1", "question_en": "a?", "answer_en": fine}
-        assert (
-            load(str(write_csv(tmp_path / "f.csv", [row]))).items[0].texts["en"]["answer"] == fine
-        )
+        (item,) = loaded(tmp_path, [{**row, "answer_en": fine}]).items
+        assert item.texts["en"]["answer"] == fine
     # As Excel writes a pasted line end; such an escape that is meant as a text is escaped itself.
     text = "One_x000D_\ntwo_x005F_x000D_, _xD83D__xDE00_"
-    path = write_xlsx(tmp_path / "f.xlsx", [{"id": 1, "question_en": text}])
-    assert load(str(path)).items[0].texts["en"]["question"] == "One\ntwo_x000D_, \U0001f600"
+    (item,) = loaded(tmp_path, [{"id": 1, "question_en": text}], "xlsx").items
+    assert item.texts["en"]["question"] == "One\ntwo_x000D_, \U0001f600"
 
 
 def test_headers_with_unseen_characters_scripts_and_more_than_a_language(tmp_path):
     def languages(*names: str) -> list[tuple[str, str]]:
         row = {"id": "1", "ques\u200btion_en\ufeff": "a?", **dict.fromkeys(names, "b?")}
-        tongues = load(str(write_csv(tmp_path / "f.csv", [row]))).tongues
+        tongues = loaded(tmp_path, [row]).tongues
         return [(own.code, own.script) for own in list(tongues.values())[1:]]
 
     assert languages("question\u00a0pt\u00a0BR", "Question (zh-Hant)", "question_hi_Latn") == [
@@ -308,7 +268,7 @@ def test_no_text_is_written_over_by_another(tmp_path):
         ({"question_en": None}, "no row has a question"),
         ({"answer_en": "a\ud800"}, "row 1: holds half of a character"),
     ):
-        assert said in raised(write_lines(tmp_path / "f.jsonl", [{**base, **more}]))
+        assert said in raised(write_table(tmp_path / "f.jsonl", [{**base, **more}]))
     long = [{**LONG[0], "wrong_answer": "x", "wrong_answer_1": "y"}]
     assert "are the same" in raised(write_csv(tmp_path / "f.csv", long))
 
@@ -322,17 +282,14 @@ def test_a_key_that_appears_twice_is_refused(tmp_path):
 
 def test_odd_ids_do_not_break_and_alike_ones_are_named(tmp_path):
     ids = ["007", "7", "²", "9" * 5000, "Q1", "q1", "\ufeff8\u200b"]
-    rows = [{"id": key, "question_en": f"{n}?"} for n, key in enumerate(ids)]
-    data = load(str(write_csv(tmp_path / "f.csv", rows)))
+    data = loaded(tmp_path, [{"id": key, "question_en": f"{n}?"} for n, key in enumerate(ids)])
     assert alike_ids(data.items) == [("007", "7"), ("Q1", "q1")]
     assert data.items[-1].id == "8" and data.unusable("en", ("answer",))
 
 
 def test_languages_that_share_no_question_are_named(tmp_path):
-    rows = [
-        {**row, "id": f"0{row['id']}" if row["language"] == "pt" else row["id"]} for row in LONG
-    ]
-    data = load(str(write_csv(tmp_path / "f.csv", rows)))
+    other = {"en": "", "pt": "0", "sw": ""}
+    data = loaded(tmp_path, [{**row, "id": other[row["language"]] + row["id"]} for row in LONG])
     (said,) = [n for n in notes(data.items, data.tongues) if "nothing can be compared" in n]
     assert said.startswith("no question is in both English and Portuguese")
 
@@ -344,13 +301,13 @@ def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
         {"id": "2", "question_en": "c?", "question_pt": "d?", "options_en": ["n/a", "N/A"],
          "options_pt": ["p", "q"], "answer_pt": "N/A"},
     ]  # fmt: skip
-    data = load(str(write_lines(tmp_path / "f.jsonl", rows)))
+    data = loaded(tmp_path, rows, "jsonl")
     assert data.unusable("pt", ("choice",)) == {
         "1": "fewer options than in another language", "2": "correct letters missing"
     }  # fmt: skip
     assert set(data.unusable("en", ("choice",))) == {"2"}
     rows[0] |= dict.fromkeys(("answer_en", "wrong_answer_pt"), "Rest and drink enough water.")
-    data = load(str(write_lines(tmp_path / "f.jsonl", rows)))
+    data = loaded(tmp_path, rows, "jsonl")
     said = "\n".join(notes(data.items, data.tongues))
     for part in (
         "the same answer in English and Portuguese: question 1",
@@ -380,8 +337,7 @@ def test_every_language_is_shown_as_many_wrong_answers(tmp_path, given, shown):
         row |= {f"question_{code}": "a?", f"answer_{code}": "right"}
         for number, text in enumerate(own.replace("_", " "), start=1):
             row[f"wrong_answer_{number}_{code}"] = text.strip()
-    data = load(str(write_csv(tmp_path / "f.csv", [row])))
-    (wrong,) = wrong_answers(data, 0).values()
+    (wrong,) = wrong_answers(loaded(tmp_path, [row]), 0).values()
     found = {code: [int(w.id[-1]) for w in wrong if w.usable(code)] for code in given}
     assert found == shown
 
@@ -391,7 +347,7 @@ def test_texts_that_were_decoded_wrongly_are_named(tmp_path):
     spoiled = [text.encode().decode("cp1252", "replace") for text in texts]
     for number, every in enumerate((texts, spoiled)):
         rows = [{"id": str(n), "question_pt": text} for n, text in enumerate(every[:4])]
-        data = load(str(write_csv(tmp_path / f"{number}.csv", rows)))
+        data = loaded(tmp_path, rows)
         said = [note for note in notes(data.items, data.tongues) if "decoded wrongly" in note]
         assert [("4 questions (0, 1, 2, 3)" in note) for note in said] == [True] * number
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 
-import openpyxl
 import pytest
-from builders import write_lines
-from tests_of_own import write_csv
+from tests_of_own import write_csv, write_table
 
 from xling_tasks.cli import main
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -31,10 +29,7 @@ def said(path, capsys, *more):
 
 def wide(codes=CODES, n=6, **changed):
     """Prompts as questions; `changed` is column -> (row -> text), or a text for all rows."""
-    rows = [
-        {"id": f"q{i}", **{f"question_{code}": PROMPTS[i][code] for code in codes}}
-        for i in range(n)
-    ]
+    rows = [{"id": f"q{i}"} | {f"question_{x}": PROMPTS[i][x] for x in codes} for i in range(n)]
     for column, texts in changed.items():
         for i, row in enumerate(rows):
             row[column] = texts if isinstance(texts, str) else texts.get(i, row.get(column, ""))
@@ -47,44 +42,43 @@ def test_of_good_texts_in_fifteen_scripts_nothing_is_odd(tmp_path, capsys):
     assert "| Arabic   | questions | 20    | Arab   | Arabic   |" in shown
 
 
-ENGLISH = {i: PROMPTS[i]["en"] for i in range(6)}
-OTHER = {i: PROMPTS[i]["ru"] for i in range(6)}
-SPANISH = {i: PROMPTS[i]["es"] for i in range(6)}
-ONE = {2: PROMPTS[2]["en"]}
+def texts_in(code, first=0, n=6):
+    """Row -> the prompt in a language."""
+    return {i: PROMPTS[i][code] for i in range(first, first + n)}
+
+
+def joined(code, first, last):
+    """Many prompts as the first row's text."""
+    return {0: " ".join(texts_in(code, first, last - first).values())}
+
+
+ENGLISH, ONE = texts_in("en"), texts_in("en", 2, 1)
+SHORT = """Is it safe to drink? | What is a fever? | Why does it hurt? | How can I sleep well? |
+Should I see a doctor? | Which food is healthy?"""
 KINDS = {
     "English in the Arabic column": ({"question_ar": ENGLISH}, "stated as Arabic are written in Latin"),
     "one English text in Hindi": ({"question_hi": ONE}, "stated as Hindi are written in Latin letters: question q2"),
     "one English text in Thai": ({"question_th": ONE}, "stated as Thai are written in Latin"),
-    "Russian in the Hebrew column": ({"question_he": OTHER}, "Hebrew are written in Cyrillic"),
-    "Russian in the Greek column": ({"question_el": OTHER}, "Greek are written in Cyrillic"),
+    "Russian in the Hebrew column": ({"question_he": texts_in("ru")}, "Hebrew are written in Cyrillic"),
+    "Russian in the Greek column": ({"question_el": texts_in("ru")}, "Greek are written in Cyrillic"),
     "English in the Spanish column": ({"question_es": ENGLISH}, "stated as Spanish look like English"),
-    "French in the Spanish column": (
-        {"question_es": {i: PROMPTS[i]["fr"] for i in range(6)}}, "Spanish look like French"),
-    "Persian in the Arabic column": (
-        {"question_ar": {i: PROMPTS[i]["fa"] for i in range(6)}}, "Arabic look like Persian"),
-    "Chinese in the Japanese column": (
-        {"question_ja": {i: PROMPTS[i]["zh"] for i in range(6)}}, "Japanese look like Chinese"),
-    "Korean in the Chinese column": (
-        {"question_zh": {i: PROMPTS[i]["ko"] for i in range(6)}}, "Chinese are written in Hangul"),
-    "Tamil in Bengali": (
-        {"question_bn": {i: PROMPTS[i]["ta"] for i in range(6)}}, "Bengali are written in Tamil"),
-    "short English in Spanish": (
-        {"question_es": {i: t for i, t in enumerate(
-            ["Is it safe to drink?", "What is a fever?", "Why does it hurt?", "How can I sleep well?",
-             "Should I see a doctor?", "Which food is healthy?"])}},
-        "Spanish look like English"),
+    "French in the Spanish column": ({"question_es": texts_in("fr")}, "Spanish look like French"),
+    "Persian in the Arabic column": ({"question_ar": texts_in("fa")}, "Arabic look like Persian"),
+    "Chinese in the Japanese column": ({"question_ja": texts_in("zh")}, "Japanese look like Chinese"),
+    "Korean in the Chinese column": ({"question_zh": texts_in("ko")}, "Chinese are written in Hangul"),
+    "Tamil in Bengali": ({"question_bn": texts_in("ta")}, "Bengali are written in Tamil"),
+    "short English in Spanish": ({"question_es": dict(enumerate(map(str.strip, SHORT.split("|"))))}, "Spanish look like English"),
     "ok?": ({"question_en": {3: "ok?"}}, "questions stated as English of a single short word: question q3"),
     "a word of Chinese": ({"question_zh": {1: "痛"}}, "Chinese of a single short word: question q1"),
-    "a translation of one word": (
-        {"question_ru": {1: "Боль?"}}, "Russian are far longer or shorter"),
+    "a translation of one word": ({"question_ru": {1: "Боль?"}}, "Russian are far longer or shorter"),
     "42 words as 888": ({"question_hi": {0: LOOP}}, "Hindi repeat themselves"),
     "a loop in English": ({"question_en": {0: "pain and fever " * 30}}, "English repeat themselves"),
     "a loop in Thai": ({"question_th": {0: "ปวดหัวมาก" * 40}}, "Thai repeat themselves"),
     "a translation that is ten times as long": (
-        {"question_fr": {0: " ".join(PROMPTS[i]["fr"] for i in range(20, 60))}},
+        {"question_fr": joined("fr", 20, 60)},
         "French are far longer or shorter than their English would make them: question q0"),
     "half of it lost": (
-        {"question_en": {0: " ".join(PROMPTS[i]["en"] for i in range(20, 30))}},
+        {"question_en": joined("en", 20, 30)},
         "questions whose English is far longer or shorter than most other languages"),
     "a refusal": (
         {"question_es": {0: "I'm sorry, but I cannot translate this text."}},
@@ -102,8 +96,6 @@ FORMS = ("csv", "rubric", "xlsx", "jsonl")
 @pytest.mark.parametrize(("form", "kind"), [(FORMS[n % 4], kind) for n, kind in enumerate(KINDS)])
 def test_what_is_not_what_its_column_says_is_named(kind, form, tmp_path, capsys):
     changed, expected = KINDS[kind]
-    if form == "xlsx" and kind == "a formula":
-        return  # there it is one, and refused
     path = written(tmp_path, form, wide(**changed))
     _, errors, look, _ = said(path, capsys)
     assert expected in look and not errors, look
@@ -113,25 +105,16 @@ def test_what_is_not_what_its_column_says_is_named(kind, form, tmp_path, capsys)
 
 def written(folder, form, rows):
     """The same texts in one of the forms that are read."""
-    if form == "csv":
-        return write_csv(folder / "f.csv", rows)
-    path = folder / f"f.{'jsonl' if form == 'rubric' else form}"
-    if form == "xlsx":
-        book = openpyxl.Workbook()
-        book.active.append(list(rows[0]))
-        for row in rows:
-            book.active.append(list(row.values()))
-        book.save(path)
-        return path
-    if form == "rubric":
-        rows = [
-            {"prompt_id": row["id"], "rubrics": [{"criterion": "Advises rest", "points": 5, "tags": []}],
-             "prompt": [{"role": "user", "content": row["question_en"],
-                         **{f"content_{code}": row[f"question_{code}"] for code in CODES[1:]}}]}
-            for row in rows
-        ]  # fmt: skip
-    write_lines(path, rows)
-    return path
+    if form != "rubric":
+        return write_table(folder / f"f.{form}", rows)
+    criteria = [{"criterion": "Advises rest", "points": 5, "tags": []}]
+    rows = [
+        {"prompt_id": row["id"], "rubrics": criteria,
+         "prompt": [{"role": "user", "content": row["question_en"],
+                     **{f"content_{code}": row[f"question_{code}"] for code in CODES[1:]}}]}
+        for row in rows
+    ]  # fmt: skip
+    return write_table(folder / "f.jsonl", rows)
 
 
 def choices(n=4, **more):
@@ -148,7 +131,9 @@ def test_the_next_step_fits_the_file(tmp_path, capsys):
     shown = said(path, capsys)[3]
     assert f"Next: lm_eval --model ... --tasks xling_own_mcqa --metadata 'data_dir={path}'" in shown
     assert "xling_own_consistency --metadata" not in shown
-    path = write_csv(tmp_path / "g.csv", wide(("en", "es"), answer_en=ENGLISH, answer_es=SPANISH))
+    path = write_csv(
+        tmp_path / "g.csv", wide(("en", "es"), answer_en=ENGLISH, answer_es=texts_in("es"))
+    )
     shown = said(path, capsys)[3]
     line = next(line for line in shown.split("\n") if line.startswith("Next:"))
     assert "--tasks xling_own_correctness" in line and '"judge": {' in line

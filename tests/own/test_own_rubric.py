@@ -7,6 +7,7 @@ import re
 
 import pytest
 from own_rubric_parts import CANARY, Says, by_words, conversation, write
+from tests_of_own import write_csv
 
 from xling_tasks.cli import main
 from xling_tasks.data.own.check import check_conversations, is_own_file
@@ -72,9 +73,8 @@ def test_scores_by_hand(scored, batch):
 
 
 def test_turns_go_through_the_chat_template(run, tmp_path):
-    path = write(tmp_path / "own.jsonl", [conversation("a")])
-    model = Says(lambda context: "Have you a fever?")
-    metadata = {"data_dir": str(path)}
+    metadata = {"data_dir": str(write(tmp_path / "own.jsonl", [conversation("a")]))}
+    model, plain = Says(answer), Says(answer)
     run(TASK, model=model, metadata=metadata, apply_chat_template=True,
         system_instruction="Be brief.")  # fmt: skip
     english, spanish = (context for context, _ in model.contexts)
@@ -84,7 +84,6 @@ def test_turns_go_through_the_chat_template(run, tmp_path):
     )
     assert spanish.endswith("<user>Me duele (a).<assistant>¿Desde cuándo?<user>Desde hoy (a)."
                             "<assistant>")  # fmt: skip
-    plain = Says(lambda context: "Have you a fever?")
     run(TASK, model=plain, metadata=metadata)
     context, arguments = plain.contexts[0]
     assert context == (
@@ -188,12 +187,9 @@ def test_translations_beside_each_turn(tmp_path):
 
 
 def test_a_file_per_language_is_paired_by_id(tmp_path, capsys):
-    def row(key, text):
-        return conversation(key, prompt=[{"role": "user", "content": f"{text} {key}"}])
-
-    paths = [write(tmp_path / "set_en.jsonl", [row(key, "Hello") for key in "ab"])]
-    # The criteria of English hold.
-    paths.append(write(tmp_path / "set_hi.jsonl", [row("a", "नमस्ते") | {"rubrics": None}]))
+    english = [conversation(key, **turn(content=f"Hello {key}")) for key in "ab"]
+    hindi = [conversation("a", **turn(content="नमस्ते a"), rubrics=None)]  # those of English hold
+    paths = [write(tmp_path / "set_en.jsonl", english), write(tmp_path / "set_hi.jsonl", hindi)]
     data = load_rubrics(str(tmp_path))
     assert [set(rubric.turns) for rubric in data.rubrics.values()] == [{"en", "hi"}, {"en"}]
     assert len(data.rubrics["a"].criteria) == 3 and len(data.provenance["files"]) == 2
@@ -205,23 +201,22 @@ def test_a_file_per_language_is_paired_by_id(tmp_path, capsys):
 
 
 def test_a_table_with_a_column_of_criteria(run_one, serve, tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        'id,question_en,question_sw,criteria\n1,What helps (a)?,Nini (a)?,"6: Asks about fever.\n'
-        '-5: Advises morphine."\n',
-        encoding="utf-8",
-    )
+    criteria = "6: Asks about fever.\n-5: Advises morphine."
+    rows = [{"question_en": "What helps (a)?", "question_sw": "Nini (a)?", "criteria": criteria}]
+    path = write_csv(tmp_path / "mine.csv", rows)
     metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
     assert run_one(TASK, model=Says(answer), metadata=metadata).scores["rubric_score_sw"] == 1.0
+
+    def long(english: str) -> str:
+        row = {"id": 1, "language": "sw", "question": "a?", "criteria": "5: Sema"}
+        rows = [row, {**row, "language": "en", "criteria": english}]
+        return str(write_csv(tmp_path / "long.csv", rows))
+
     # In a long table they are those of English, and others are refused.
-    path = tmp_path / "long.csv"
-    header = "id,language,question,criteria\n"
-    path.write_text(f'{header}1,sw,a?,"5: Sema"\n1,en,b?,"5: Says"\n', encoding="utf-8")
-    (rubric,) = load_rubrics(str(path)).rubrics.values()
+    (rubric,) = load_rubrics(long("5: Says")).rubrics.values()
     assert [each.text for each in rubric.criteria] == ["Says"]
-    path.write_text(f'{header}1,sw,a?,"5: Sema"\n1,en,b?,"7: Says"\n', encoding="utf-8")
     with pytest.raises(DataError, match="row 3, column 'criteria': conversation '1' has criteria"):
-        load_rubrics(str(path))
+        load_rubrics(long("17: Says"))
 
 
 def points(value):
@@ -278,25 +273,27 @@ def test_data_check_and_doctor_know_conversations(tmp_path, capsys):
     rows = [conversation("a"), conversation("b", rubrics=[]), conversation("c", prompt=[])]
     path = write(tmp_path / "own.jsonl", rows)
     status, said = told(capsys, "data", "check", str(path))
-    assert (status, said["errors"], said["look"], said["usable"]) == (
-        1,
-        [f"{path}, line 3: 'prompt' must be a list of turns with role and content"],
-        [f"{path}, line 2: conversation b has no criteria"],
-        {TASK: {"en": 1, "es": 1}},
-    )
+    assert status == 1 and said["usable"] == {TASK: {"en": 1, "es": 1}}
+    wrong = f"{path}, line 3: 'prompt' must be a list of turns with role and content"
+    odd = f"{path}, line 2: conversation b has no criteria"
+    assert (said["errors"], said["look"]) == ([wrong], [odd])
     write(path, rows[:1])
     assert main(["data", "check", str(path)]) == 0
     shown = capsys.readouterr().out
     assert "Nothing is odd." in shown and f"--tasks {TASK} --metadata '{{" in shown
     assert f'"data_dir": "{path}"' in shown
     assert is_own_file(str(path)) and is_own_file(str(tmp_path))
-    table = tmp_path / "mine.csv"
-    table.write_text('id,question_en,criteria\n1,What (a)?,"five: Asks."\n', encoding="utf-8")
-    status, said = told(capsys, "data", "check", str(table))
+
+
+def test_data_check_reads_the_criteria_of_a_table(tmp_path, capsys):
+    def checked(*criteria):
+        rows = [{"question_en": f"What ({n})?", "criteria": own} for n, own in enumerate(criteria)]
+        return told(capsys, "data", "check", str(write_csv(tmp_path / "mine.csv", rows)))
+
+    status, said = checked("five: Asks.")
     assert status == 1 and said["usable"][TASK] == {"en": 0}
     assert "points, a colon and the criterion are expected" in said["errors"][0]
-    table.write_text('id,question_en,criteria\n1,a?,"5: x; 3: y"\n2,b?,-3: z\n', encoding="utf-8")
-    status, said = told(capsys, "data", "check", str(table))
+    status, said = checked("5: x; 3: y", "-3: z")
     look = "\n".join(said["look"])
     assert status == 0 and "conversation 1 has points within a criterion" in look
     assert "conversation 2 has no criterion with points > 0" in look
@@ -345,15 +342,12 @@ def test_a_file_name_says_its_language_or_nothing_is_guessed(tmp_path, name, cod
 
 
 def test_turns_that_contradict_one_another_are_refused(tmp_path):
-    folder = tmp_path / "f"
-    folder.mkdir()
-
     def said(*rows):
         for code, row in zip(("en", "es"), rows):
-            write(folder / f"set_{code}.jsonl", [row])
-        checked = check_conversations(folder, {})
+            write(tmp_path / f"set_{code}.jsonl", [row])
+        checked = check_conversations(tmp_path, {})
         try:
-            load_rubrics(str(folder))
+            load_rubrics(str(tmp_path))
         except DataError as error:
             assert str(error) in checked.errors
             return str(error)
@@ -363,12 +357,16 @@ def test_turns_that_contradict_one_another_are_refused(tmp_path):
     def turns(**more):
         return conversation("a", **turn(**more))
 
-    assert "'content' and 'content_en' are both English and differ" in said(
-        turns(content="a", content_en="b")
-    )
-    assert "'content_id': could be the turn's id" in said(turns(content="a", content_id="u1"))
-    assert "images and lists of parts are not asked" in said(turns(content=[{"text": "a"}]))
-    assert "no conversation has a text in each of its turns" in said(turns(content=None))
+    for more, wrong in (
+        (
+            {"content": "a", "content_en": "b"},
+            "'content' and 'content_en' are both English and differ",
+        ),
+        ({"content": "a", "content_id": "u1"}, "'content_id': could be the turn's id"),
+        ({"content": [{"text": "a"}]}, "images and lists of parts are not asked"),
+        ({"content": None}, "no conversation has a text in each of its turns"),
+    ):
+        assert wrong in said(turns(**more))
     # The same text twice is one; a language that lacks a turn is named.
     assert said(turns(content="a", content_en="a", content_sw="b")) == ""
     part = conversation("a")

@@ -49,15 +49,12 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     # Of 24 conversations 18 lack 4 of 10 points: 0.4 * 0.75.
     assert (found["language"], found["verdict"], found["n"]) == ("es", "worse", N)
     assert found["estimate"] == pytest.approx(-0.3)
-    tables = {table["key"]: table for table in told["tables"]} if "tables" in told else {}
     assert found["judge_error_in_interval"] is False
     markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
-    assert (
-        "Points of the rubrics earned by usable answers, by this judge: 70% in Spanish" in markdown
-    )
+    said = "Points of the rubrics earned by usable answers, by this judge: 70% in Spanish"
+    assert said in markdown
     assert "Rubrics: the judge's own error is not in the intervals" in markdown
     assert "themes, axes and" in markdown and "theme context seeking" in markdown
-    assert not tables or {"rubric_clinic", "rubric_clinic_parts"} <= tables.keys()
 
     # The answers with the widest gaps are there to read, with their criteria.
     page = (tmp_path / "rep" / "report.html").read_text("utf-8")
@@ -67,15 +64,12 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     assert main(["compare", str(first), str(second), "--to", str(tmp_path / "cmp")]) == 0
     assert "better" in capsys.readouterr().out.lower()
     assert main(["board", str(first), str(second), "--to", str(tmp_path / "board")]) == 0
-    assert (
-        main(["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]) == 0
-    )
+    submit = ["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]
+    assert main(submit) == 0
     written = "".join(p.read_text("utf-8") for p in (tmp_path / "hf").rglob("*") if p.is_file())
     assert "rubric_score" in written
 
-    harsh = serve(
-        lambda prompt: re.sub(r": (NOT )?MET$", ": NOT MET", by_words(prompt), flags=re.M)
-    )
+    harsh = serve(lambda prompt: re.sub(": MET$", ": NOT MET", by_words(prompt), flags=re.M))
     again = run(
         TASK, model="xling_replay", model_args={"path": str(first)},
         metadata={"data_dir": str(path), "judge": harsh.spec()},
@@ -87,15 +81,9 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
 def test_costs_count_a_call_per_criterion(outs):
     from xling_tasks.commands.cost import load_tasks
 
-    _, _, path = outs
-    tasks = load_tasks(TASK, {"data_dir": str(path), "judge": {"model": "xling_baseline"}})
-    asked = [
-        len(unit.side_requests(own))
-        for task in tasks
-        for doc in task.eval_docs
-        for unit, own in task.units(doc)
-    ]
-    assert asked == [3] * N * 2
+    (task,) = load_tasks(TASK, {"data_dir": str(outs[2]), "judge": {"model": "xling_baseline"}})
+    units = [unit for doc in task.eval_docs for unit in task.units(doc)]
+    assert [len(unit.side_requests(own)) for unit, own in units] == [3] * N * 2
 
 
 def test_the_view_shows_each_criterion():

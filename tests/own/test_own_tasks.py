@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -28,7 +29,7 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     path = write_lines(tmp_path / "clinic.jsonl", rows)
     metadata = {"data_dir": str(path), "scripts": {"dag": "Latn"}, **FAST}
     names = ["xling_own", "xling_own_verifiability_ll", "xling_own_information", "xling_own_mcqa"]
-    found = run(names, metadata=metadata, log_samples=True)
+    found = run(names, metadata=metadata, log_samples=True, bootstrap_iters=2)
     results = found["results"]
     answered = {
         task: {c: results[task].get(f"n_answered_{c},none") for c in ("en", "pt", "sw", "dag")}
@@ -43,11 +44,22 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     assert answered["xling_own_mcqa"] == {"en": 3, "pt": 3, "sw": None, "dag": None}
     mcqa = found["configs"]["xling_own_mcqa"]["metadata"]["xling"]["data"]
     assert mcqa["languages_left_out"].keys() == {"sw", "dag"}
+    # Every language has its metrics over its own questions; the third has no Swahili text.
+    correctness = results["xling_own_correctness"]
+    assert [correctness[f"unusable_rows_{code},none"] for code in ("sw", "en")] == [1, 0]
+    for metric in ("langid_match_pt_stderr", "length_words_pt"):
+        assert isinstance(correctness[f"{metric},none"], float)
+    xling = found["configs"]["xling_own_correctness"]["metadata"]["xling"]
+    about, parts = xling["about"], xling["parts"]
+    assert (about["languages"], about["dataset"]) == (["en", "pt", "sw", "dag"], "clinic")
+    assert parts["sw"]["data"]["unusable_questions"] == ["3"] and len(xling["data"]["sha256"]) == 64
+    first, _, sample = found["samples"]["xling_own_correctness"]
+    assert list(sample["doc"]["languages"]) == ["en", "pt", "dag"]
+    assert sample["chrf_sw"] is None and sample["chrf_pt"] > 0
+    assert "in Swahili" in json.dumps(first["arguments"])
     # langid cannot tell Dagbani; what stands in its place is said.
-    signs = found["configs"]["xling_own_correctness"]["metadata"]["xling"]["signatures"]
-    assert signs["langid_match_dag"].endswith("|by:script_Latin_and_not_english")
+    assert xling["signatures"]["langid_match_dag"].endswith("|by:script_Latin_and_not_english")
     # Each language stops at its own word for 'Question:', where our prompts have one.
-    parts = found["configs"]["xling_own_correctness"]["metadata"]["xling"]["parts"]
     stops = {code: own["generation_kwargs"]["until"] for code, own in parts.items()}
     assert set(map(tuple, stops.values())) == {("\nQuestion:",)}
     # Instructions: our English ones, where there is none in the language; recorded.
@@ -55,6 +67,14 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
         "en": "en", "pt": "en", "sw": "en", "dag": "en"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("languages", [["pt"], "[pt]"])
+def test_languages_chooses(run, tmp_path, languages):
+    path = write_csv(tmp_path / "clinic.csv", FEW)
+    metadata = {"data_dir": str(path), "languages": languages}
+    found = run("xling_own_correctness", metadata=metadata)["results"]["xling_own_correctness"]
+    assert "chrf_pt,none" in found and "chrf_en,none" in found and "chrf_sw,none" not in found
 
 
 @pytest.mark.parametrize("task", ["xling_own_correctness", "xling_own_consistency"])
@@ -102,13 +122,8 @@ def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tm
         }
         assert [docs["answers"][0]["label"] for docs in own.values()] == [1] * len(own)
     data = found["configs"]["xling_own_verifiability"]["metadata"]["xling"]["parts"]["sw"]["data"]
-    assert data["wrong_answers"] == {
-        "given": 0,
-        "drawn": 3,
-        "seed": 0,
-        "without_text": 0,
-        "not_in_all": 0,
-    }
+    counts = {"given": 0, "drawn": 3, "seed": 0, "without_text": 0, "not_in_all": 0}
+    assert data["wrong_answers"] == counts
 
 
 def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):
@@ -146,15 +161,10 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
     path = write_lines(tmp_path / "mine.jsonl", rows)
     limit = {"limit": 30, "bootstrap_iters": 2}
     settings = {"temperatures": [0.0], "judge": {"model": "xling_baseline"}}
-    own = run(
-        ["xling_own_correctness", "xling_own_verifiability"],
-        metadata={"data_dir": str(path), **settings}, **limit,
-    )["results"]  # fmt: skip
-    names = [
-        f"xlinghealth_{c}_liveqa_{x}"
-        for c in ("correctness", "verifiability")
-        for x in ("en", "hi")
-    ]
+    criteria = ("correctness", "verifiability")
+    tasks = [f"xling_own_{criterion}" for criterion in criteria]
+    own = run(tasks, metadata={"data_dir": str(path), **settings}, **limit)["results"]
+    names = [f"xlinghealth_{kind}_liveqa_{code}" for kind in criteria for code in ("en", "hi")]
     theirs = run(names, metadata={"data_dir": place, **settings}, **limit)["results"]
     compared = 0
     for name in names:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from builders import write_lines
-from tests_of_own import FEW, write_csv
+from tests_of_own import FEW, write_csv, write_table
 
 from xling_tasks.cli import main
 from xling_tasks.data.own.load import load
+
+
+def translated(serve, path, to, *words, says="x", **metadata):
+    """The status of the command, with a translator that always says the same."""
+    told = {"translator": serve(lambda _: says).spec(), "xling_cache": False, **metadata}
+    command = ["translate", "prompts", str(path), "--to", str(to), *words]
+    return main([*command, "--metadata", json.dumps(told)])
 
 
 def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys):
@@ -46,51 +51,25 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     assert main(command) == 2 and "is there already" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["few.csv", "few.jsonl"])
-def test_a_translator_that_translates_nothing_is_an_error(serve, tmp_path, capsys, name):
-    if name.endswith("csv"):
-        path = write_csv(tmp_path / name, FEW)
-    else:
-        path = tmp_path / name
-        write_lines(path, [{"id": "a", "en": "Is salt bad?"}])
-    to = tmp_path / f"to-{name}"
-    metadata = json.dumps({"translator": serve(lambda _: "").spec(), "xling_cache": False})
-    words = ["translate", "prompts", str(path), "--to", str(to), "--for", "it"]
-    assert main([*words, "--metadata", metadata]) == 2
-    assert "none of the" in capsys.readouterr().err and not to.exists()
+def test_a_translator_that_translates_nothing_is_an_error(serve, tmp_path, capsys):
+    for name, rows in (("few.csv", FEW), ("few.jsonl", [{"id": "a", "en": "Is salt bad?"}])):
+        path, to = write_table(tmp_path / name, rows), tmp_path / f"to-{name}"
+        assert translated(serve, path, to, "--for", "it", says="") == 2
+        assert "none of the" in capsys.readouterr().err and not to.exists()
 
 
-def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path, capsys):
-    row = {"id": "1", "question_en": "Rest?", "question_hi_Latn": "Aaraam?",
-           "criteria": [{"criterion": "Says rest.", "points": 5, "tags": ["axis:a"]}]}  # fmt: skip
-    path = tmp_path / "f.jsonl"
-    path.write_text(json.dumps(row), encoding="utf-8")
-    metadata = json.dumps({"translator": serve(lambda _: "x").spec(), "xling_cache": False})
-    for ending, criteria in (("csv", "5: Says rest."), ("jsonl", row["criteria"])):
-        to = str(tmp_path / f"g.{ending}")
-        command = ["translate", "prompts", str(path), "--to", to, "--metadata", metadata]
-        assert main(command) == 0, capsys.readouterr().err
-        data = load(to)
-        assert data.tongues["hi"].script == "Latn"
-        assert data.items[0].criteria == criteria
-
-
-def test_questions_with_and_without_criteria_are_written_in_every_format(serve, tmp_path, capsys):
-    rows = [{"id": "1", "question_en": "Rest?", "criteria": [{"criterion": "Says.", "points": 5}]},
+def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path):
+    """In every format, and of questions with and without criteria."""
+    criteria = [{"criterion": "Says rest.", "points": 5, "tags": ["axis:a"]}]
+    rows = [{"id": "1", "question_en": "Rest?", "question_hi_Latn": "Aaraam?", "criteria": criteria},
             {"id": "2", "question_en": "Salt?"}]  # fmt: skip
-    path = write_lines(tmp_path / "f.jsonl", rows)
-    metadata = {"translator": serve(lambda _: "x").spec(), "xling_cache": False, "languages": "sw"}
+    path = write_table(tmp_path / "f.jsonl", rows)
     for ending in ("csv", "jsonl", "xlsx", "parquet"):
-        to = str(tmp_path / f"g.{ending}")
-        command = [
-            "translate",
-            "prompts",
-            str(path),
-            "--to",
-            to,
-            "--metadata",
-            json.dumps(metadata),
-        ]
-        assert main(command) == 0, capsys.readouterr().err
-        first, second = load(to).items
-        assert first.criteria and not second.criteria
+        to = tmp_path / f"g.{ending}"
+        assert translated(serve, path, to, languages="sw") == 0
+        data = load(str(to))
+        assert data.tongues["hi"].script == "Latn"
+        assert data.items[0].criteria == (
+            criteria if ending in ("jsonl", "parquet") else "5: Says rest."
+        )
+        assert not data.items[1].criteria

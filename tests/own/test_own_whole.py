@@ -10,13 +10,16 @@ from typing import Any
 import builders
 import pytest
 from builders import write_lines
-from lm_eval.api.model import LM
+from fixed import Fixed
 from scripted import code_of
 from tests_of_own import FEW, write_csv
 
+from xling_tasks import languages
 from xling_tasks.cli import main
 from xling_tasks.commands.cost import load_tasks
 from xling_tasks.commands.topics import _texts
+from xling_tasks.errors import DataError
+from xling_tasks.report.data import read_models
 
 N = 24
 CODES = ("en", "pt", "sw")
@@ -36,27 +39,27 @@ def rows(n: int = N) -> list[dict[str, Any]]:
     return made
 
 
-class Answers(LM):
-    """Answers with the reference; marked as wrong for as many questions as `WRONG` says."""
+def answers(wrong: dict[str, int] = WRONG) -> Fixed:
+    """Answers with the reference; marked as wrong for as many questions as `wrong` says."""
+    known = {
+        row[f"question_{code}"]: row[f"answer_{code}"] + " [wrong]" * (number < wrong[code])
+        for number, row in enumerate(rows())
+        for code in CODES
+    }
+    return Fixed(lambda context, _: next(known[asked] for asked in known if asked in context))
 
-    def __init__(self, wrong: dict[str, int]) -> None:
-        super().__init__()
-        self.known = {
-            row[f"question_{code}"]: row[f"answer_{code}"] + " [wrong]" * (number < wrong[code])
-            for number, row in enumerate(rows())
-            for code in CODES
-        }
 
-    def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
-        return [
-            next(answer for question, answer in self.known.items() if question in request.args[0])
-            for request in requests
-        ]
+@pytest.fixture
+def evaluated(run, tmp_path):
+    """`evaluated(out, path)`: the folder of a run over the questions of a file."""
 
-    def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> Any:
-        raise NotImplementedError
+    def evaluated_(name: str, path: Path, model: Any = None, limit: Any = None, **metadata) -> Path:
+        out, metadata = tmp_path / name, {"data_dir": str(path), **metadata}
+        how = {"model": model or answers(), "limit": limit, "metadata": metadata}
+        builders.evaluated(run, out, "xling_own_correctness", **how)
+        return out
 
-    loglikelihood_rolling = loglikelihood
+    return evaluated_
 
 
 def judge(prompt: str) -> str:
@@ -67,18 +70,12 @@ def judge(prompt: str) -> str:
 
 
 @pytest.fixture
-def outs(run, serve, tmp_path) -> tuple[Path, Path, Path]:
+def outs(evaluated, serve, tmp_path) -> tuple[Path, Path, Path]:
     """A run, a run of a model that is right in Swahili too, and the file."""
     path = write_csv(tmp_path / "clinic.csv", rows())
-    metadata = {"data_dir": str(path), "judge": serve(judge).spec()}
-    folders = []
-    for name, wrong in (("a", WRONG), ("b", {**WRONG, "sw": 0})):
-        out = tmp_path / name
-        builders.evaluated(
-            run, out, "xling_own_correctness", model=Answers(wrong), metadata=metadata
-        )
-        folders.append(out)
-    return folders[0], folders[1], path
+    spec = serve(judge).spec()
+    better = evaluated("b", path, answers({**WRONG, "sw": 0}), judge=spec)
+    return evaluated("a", path, judge=spec), better, path
 
 
 def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, capsys):
@@ -104,41 +101,27 @@ def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, c
     page = tmp_path / "page.html"
     assert main(["annotate", str(first), "--to", str(page), "--n", "5", "--for", "sw"]) == 0
     assert FEW[0]["answer_sw"] in page.read_text("utf-8")
-    assert (
-        main(["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]) == 0
-    )
+    submit = ["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]
+    assert main(submit) == 0
     written = "".join(p.read_text("utf-8") for p in (tmp_path / "hf").rglob("*") if p.is_file())
     assert "xling_own_correctness_clinic" in written
     # Nobody's published dataset.
     assert "claws-lab" not in written
 
 
-def test_two_files_of_one_name_are_not_compared(run, serve, tmp_path, capsys):
+def test_two_files_of_one_name_are_not_compared(evaluated, tmp_path, capsys):
     folders = []
-    for number, name in enumerate(("a", "b")):
-        (tmp_path / name).mkdir()
-        path = write_csv(tmp_path / name / "clinic.csv", rows(N - number))
-        metadata = {"data_dir": str(path)}
-        out = tmp_path / f"out_{name}"
-        builders.evaluated(
-            run, out, "xling_own_correctness", model=Answers(WRONG), metadata=metadata
-        )
-        folders.append(str(out))
+    for number in range(2):
+        path = write_csv(tmp_path / "clinic.csv", rows(N - number))
+        folders.append(str(evaluated(f"out_{number}", path)))
     assert main(["compare", *folders]) == 2
     assert "data.sha256" in capsys.readouterr().err
 
 
-def test_two_files_of_one_name_are_no_one_dataset_of_a_report(run, tmp_path):
-    from xling_tasks.errors import DataError
-    from xling_tasks.report.data import read_models
-
-    out = tmp_path / "out"
+def test_two_files_of_one_name_are_no_one_dataset_of_a_report(evaluated, tmp_path):
     for number, language in enumerate(("pt", "sw")):
         path = write_csv(tmp_path / "clinic.csv", rows(N - number))
-        metadata = {"data_dir": str(path), "languages": [language]}
-        builders.evaluated(
-            run, out, "xling_own_correctness", model=Answers(WRONG), metadata=metadata
-        )
+        out = evaluated("out", path, languages=[language])
         if not number:
             assert len(read_models([out])[0].tasks) == 2
     with pytest.raises(DataError, match="another file called clinic.csv"):
@@ -157,16 +140,9 @@ def test_a_replay_scores_the_same_answers_again(run, outs, serve, tmp_path):
     assert [found[f"n_judged_{code},none"] for code in CODES] == [N, N, N]
 
 
-def test_limit_cuts_the_same_questions_in_all_languages(run, serve, tmp_path):
+def test_limit_cuts_the_same_questions_in_all_languages(evaluated, tmp_path):
     path = write_csv(tmp_path / "clinic.csv", rows())
-    out = tmp_path / "out"
-    builders.evaluated(
-        run, out, "xling_own_correctness", model=Answers(WRONG),
-        metadata={"data_dir": str(path)}, limit=7,
-    )  # fmt: skip
-    from xling_tasks.report.data import read_models
-
-    (model,) = read_models([out])
+    (model,) = read_models([evaluated("out", path, limit=7)])
     assert {task.place.language: len(task.ids) for task in model.tasks} == dict.fromkeys(CODES, 7)
     assert {task.results.count["effective"] for task in model.tasks} == {7}
     assert all(task.limited and task.ids == model.tasks[0].ids for task in model.tasks)
@@ -185,40 +161,27 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
          "question_en": f"Which ({n})?", "question_pt": f"Qual ({n})?"}
         for n in range(N)
     ]  # fmt: skip
-    path = write_lines(tmp_path / "quiz.jsonl", lines)
-
-    class Chooses(Answers):
-        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
-            return ["A" if "Qual (1" in request.args[0] else "B" for request in requests]
-
-    out = tmp_path / "out"
-    metadata = {"data_dir": str(path)}
-    builders.evaluated(run, out, "xling_own_mcqa", model=Chooses(WRONG), metadata=metadata)
+    out, path = tmp_path / "out", write_lines(tmp_path / "quiz.jsonl", lines)
+    chooses = Fixed(lambda context, _: "A" if "Qual (1" in context else "B")
+    builders.evaluated(run, out, "xling_own_mcqa", model=chooses, metadata={"data_dir": str(path)})
     assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
     markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
     # Wrong are 1 and 10 to 19. Guessing is not taken off: the questions are the same.
-    assert (
-        "Exam questions answered rightly: 13 of 24 in Portuguese, 24 of 24 in English" in markdown
-    )
+    said = "Exam questions answered rightly: 13 of 24 in Portuguese, 24 of 24 in English"
+    assert said in markdown
     assert "beyond guessing is" not in markdown
     assert "Multiple choice, quiz: languages" in markdown
-    (row,) = re.findall(r"\| pt \| Chooses \| 0\.542 \|.*", markdown)
+    (row,) = re.findall(r"\| pt \| Fixed \| 0\.542 \|.*", markdown)
     assert row.endswith(" 0.000 |")
 
 
-def test_languages_have_their_names_in_what_reads_runs(run, serve, tmp_path, capsys):
-    from xling_tasks import languages
-
+def test_languages_have_their_names_in_what_reads_runs(evaluated, serve, tmp_path, capsys):
     few = rows(8)
     for row in few:
         row |= {"question_dag": row.pop("question_pt"), "answer_dag": row.pop("answer_pt")}
     path = write_csv(tmp_path / "clinic.csv", few)
     scripts = {"dag": {"script": "Latn", "name": "Dagbani"}}
-    metadata = {"data_dir": str(path), "scripts": scripts, "judge": serve(judge).spec()}
-    out = tmp_path / "out"
-    builders.evaluated(
-        run, out, "xling_own_correctness", model=Answers(WRONG), metadata=metadata
-    )  # fmt: skip
+    out = evaluated("out", path, scripts=scripts, judge=serve(judge).spec())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(languages, "_NAMED", {})
         assert languages.language_name("dag") == "dag"

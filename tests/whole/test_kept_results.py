@@ -20,7 +20,7 @@ import pytest
 import scripted
 
 # prompt_sets stands here so that it takes the sample's folder before a test puts another there.
-from xling_tasks.data import mmedbench_files, prompt_sets, sources  # noqa: F401
+from xling_tasks.data import mmedbench, prompt_sets, sources  # noqa: F401
 from xling_tasks.data.records import RECORDS
 from xling_tasks.lm import baseline
 
@@ -69,7 +69,7 @@ def kept(tmp_path_factory):
 def old_sample(kept, monkeypatch):
     """The bundled texts as they were, for tasks, baseline, scripted judge and translator."""
     folder = kept / "sample"
-    for module in (baseline, mmedbench_files, sources):
+    for module in (baseline, mmedbench, sources):
         monkeypatch.setattr(module, "SAMPLE_FOLDER", folder)
     monkeypatch.setattr(scripted, "ADVICE", folder / "advice.jsonl")
 

@@ -12,11 +12,7 @@ from xling_tasks.errors import DataError
 
 
 def id_in(table: Table, index: int, column: str) -> str:
-    """A cell's id.
-
-    Raises:
-        DataError: If there is none.
-    """
+    """A cell's id, which must be there."""
     cell = _plain_cell(table, index, column, "an id")
     key = "" if cell is None else plain_id(cell)
     if not key:
@@ -63,11 +59,7 @@ def number_text(number: float) -> str:
 
 
 def text_in(table: Table, index: int, column: str) -> str | None:
-    """A cell's text without outer white space; None where there is none.
-
-    Raises:
-        DataError: If the cell holds something else.
-    """
+    """A cell's text without outer white space; None where there is none."""
     cell = _plain_cell(table, index, column, "a text")
     if cell is None:
         return None

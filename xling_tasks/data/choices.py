@@ -51,12 +51,7 @@ def plain(text: str) -> str:
 
 
 def flaw(options: Mapping[str, str], right: Collection[str]) -> str:
-    """Why options cannot be scored fairly; empty if they can.
-
-    Args:
-        options: Letter -> text.
-        right: The right letters.
-    """
+    """Why options (letter -> text) cannot be scored fairly; empty if they can."""
     texts = {letter: plain(text) for letter, text in options.items()}
     if not all(texts.values()):
         return MISSING
@@ -116,13 +111,10 @@ def asked_of(doc: Mapping[str, Any]) -> Asked | None:
 def signs(english: Asked, other: Asked, language: str) -> frozenset[str]:
     """What of a translated question should be looked at: keys of `SIGNS`.
 
-    None is a proof: a number may be spelt out, and a negation be in a verb.
-
-    Args:
-        english: The question in English; what is odd there too is not the translation's.
-        other: The same question, with the same letters.
-        language: The language that `other` is in; of a back-translation `en`, which may equal the
-            English text, and is searched for negations like any language that `KNOWN` has them of.
+    None is a proof: a number may be spelt out, and a negation be in a verb. What is odd in the
+    English, too, is not the translation's. The language is that of `other`: of a back-translation
+    `en`, which may equal the English text, and is searched for negations like any language that
+    `KNOWN` has them of.
     """
     pairs = [(text, other.texts.get(key, "")) for key, text in english.texts.items()]
     both = [(one, text) for one, text in pairs if plain(one) and plain(text)]

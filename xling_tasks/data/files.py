@@ -7,7 +7,7 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,12 +47,13 @@ class Table:
             parts.append(f"column {column!r}")
         return ", ".join(parts)
 
-    def require(self, columns: Iterable[str]) -> None:
-        """Check that all `columns` are there.
+    def only(self, indexes: Sequence[int]) -> Table:
+        """The same with some of its rows."""
+        rows = [self.rows[index] for index in indexes]
+        return replace(self, rows=rows, numbers=[self.numbers[index] for index in indexes])
 
-        Raises:
-            DataError: Naming the missing columns and the nearest ones present.
-        """
+    def require(self, columns: Iterable[str]) -> None:
+        """Check that all `columns` are there; of a missing one the nearest are named."""
         missing = [name for name in columns if name not in self.columns]
         if missing:
             hints = " ".join(f"{name!r} is missing.{meant(name, self.columns)}" for name in missing)
@@ -61,11 +62,7 @@ class Table:
 
 
 def read_tables(path: Path) -> list[Table]:
-    """All tables of a file: one per sheet of a workbook, else one.
-
-    Raises:
-        DataError: If the file is missing, unreadable, of an unknown kind, or without rows.
-    """
+    """All tables of a file that have rows: one per sheet of a workbook, else one."""
     if not path.is_file():
         raise DataError(f"{path}: {no_such(path)}")
     reader = READERS.get(path.suffix.lower())
@@ -91,11 +88,7 @@ def read_tables(path: Path) -> list[Table]:
 
 
 def text_lines(path: Path) -> list[str]:
-    """The lines of a text file that are not blank, without white space around them.
-
-    Raises:
-        DataError: If it cannot be read, or is not UTF-8.
-    """
+    """The lines of a text file that are not blank, without white space around them."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
@@ -246,11 +239,7 @@ _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM
 
 
 def decoded(path: Path) -> str:
-    """The text of a CSV file: UTF-8 with or without a mark, or UTF-16 with one (Excel's 'Unicode').
-
-    Raises:
-        DataError: If it is in another encoding, naming the line.
-    """
+    """The text of a CSV file: UTF-8, or UTF-16 with a byte order mark (Excel's 'Unicode')."""
     for _ in read_lines(path, LONGEST):
         pass  # a line that is too long ends it here, before it is taken in several times
     content = path.read_bytes()

@@ -62,17 +62,7 @@ class Question:
 def parse(
     content: bytes, place: str, language: str, split: str
 ) -> tuple[list[Question], dict[str, int]]:
-    """All questions of a file, and what was seen in it, by name.
-
-    Args:
-        content: The file's bytes.
-        place: The file, for error messages.
-        language: ISO 639-1 code, for the ids.
-        split: `test` or `train`, for the ids.
-
-    Raises:
-        DataError: Naming file, row and field of the first thing wrong.
-    """
+    """All questions of the file `place`, and what was seen in it, by name."""
     questions, notes = [], Counter[str]()
     seen: set[str] = set()
     # Numbers stay as written: an option 0.10 is not 0.1.

@@ -72,9 +72,8 @@ class Exam:
 def load(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> Exam:
     """Every language of one kind of translation; read once per process and content.
 
-    Raises:
-        DataError: If English is not there, a file is in another form, or the right letters of a
-            language are not those of English, so that rows are not the same questions.
+    English must be there, and the right letters of every language be those of English: else rows
+    are not the same questions.
     """
     if data_dir is not None:
         files = _in_folder(record, user_path(data_dir))
@@ -116,11 +115,7 @@ def _load(
 
 
 def _rows(path: Path, subject: str) -> list[list[str]]:
-    """Question, four options and the letter, of every row.
-
-    Raises:
-        DataError: Naming file and row.
-    """
+    """Question, four options and the letter, of every row."""
     if path.suffix == ".parquet":
         (table,) = read_tables(path)
         rows = [_of_mmlu(row) for row in table.rows]

@@ -76,12 +76,10 @@ class Form:
         return fill(TARGETS[name] if self.target is None else self.target, values)
 
     def parts(self, reply: str) -> tuple[str, str] | None:
-        """Rationale and letters of a reply in the form of `target`.
+        """Rationale and letters of a reply in the form of `target`: the texts at its two fields.
 
-        Returns:
-            The texts at the places of the two fields (no rationale: an empty text), several letters
-            parted by commas; None where the prompt file states no target, or the reply has not the
-            text that stands before the letters in it.
+        No rationale is an empty text; several letters are parted by commas. None where no target
+        is stated, or the reply has not the text that stands before the letters in it.
         """
         if self.target is None:
             return None
@@ -107,11 +105,7 @@ KEYS = tuple(field.name for field in fields(Form))
 
 
 def form_of(where: str, name: str, given: Mapping[str, Any]) -> Form:
-    """A form from a prompt file.
-
-    Raises:
-        PromptError: If a key is not a text (`exact`: true or false), or lacks or adds a field.
-    """
+    """A form from a prompt file: texts with the fields that belong there, and `exact`."""
     needed = {"option": {"letter", "text"}, "target": fields_of(TARGETS[name])}
     for key, value in given.items():
         if key == "exact":

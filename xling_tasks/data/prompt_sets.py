@@ -60,17 +60,10 @@ class PromptSet:
 
 
 def load_prompts(record: DatasetRecord, path: str | None = None, part: str = ALL) -> PromptSet:
-    """A bundled set, or the file at `path`.
+    """A bundled set, or the file at `path`, which has no small part.
 
-    Args:
-        record: The bundled set.
-        path: A file instead of it.
-        part: `ALL`, or `SMALL` for the bundled set's first `record.n_small` prompts. The digest is
-            of the part, so that runs of different parts are told apart.
-
-    Raises:
-        DataError: Naming the file, line and field that are wrong.
-        SettingError: For the small part of a file, which has none.
+    `SMALL` is the bundled set's first `record.n_small` prompts. The digest is of the part, so that
+    runs of different parts are told apart.
     """
     if path and part != ALL:
         raise SettingError(
@@ -207,9 +200,6 @@ def statuses(data: PromptSet, path: Path = STATUS_FILE) -> dict[str, Counter[str
     A line of the file has `language`, `status` and `texts`: id -> digest of the text that was read.
     A text that was changed afterwards has another digest and is the author's again, so nobody
     vouches for words that they have not seen. What stands in no line is the author's.
-
-    Raises:
-        DataError: If a line of the file is wrong.
     """
     known = _read_digests(path)
     counts: dict[str, Counter[str]] = {}

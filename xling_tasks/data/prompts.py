@@ -91,12 +91,7 @@ class Prompt:
 
 
 class Prompts:
-    """Ours, with those of `path` in their place.
-
-    Raises:
-        PromptError: If a file is missing, malformed, names an unknown prompt or field, or lacks a
-            field that the prompt needs.
-    """
+    """Ours, with those of the file at `path` in their place."""
 
     def __init__(self, path: str | None = None) -> None:
         entries = {} if path is None else _entries(user_path(path))
@@ -108,11 +103,7 @@ class Prompts:
             self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
 
     def get(self, name: str, language: str) -> Prompt:
-        """The prompt `name` with its instruction in `language`.
-
-        Raises:
-            PromptError: If there is none in that language.
-        """
+        """The prompt `name` with its instruction in `language`, which it must have."""
         texts, form = self._texts[name], self._forms.get(name, OURS)
         if language in texts:
             return Prompt(name, language, texts[language], form)
@@ -126,15 +117,8 @@ class Prompts:
     def check_used(self, name: str, language: str, instruction: str, chosen: bool = True) -> None:
         """Refuse a text of the user's for a language in which it would silently not be used.
 
-        Args:
-            name: The prompt.
-            language: The language of the questions.
-            instruction: The language in which the prompt is taken.
-            chosen: Whether the user chose that language (`prompt_language`).
-
-        Raises:
-            PromptError: If the file has a text for `language`, but none for `instruction`; or, with
-                a language that the user did not choose, an English one and none for `instruction`.
+        That is one for `language`, that of the questions, where there is none for `instruction`, in
+        which the prompt is taken; or an English one, where the user did not choose the latter.
         """
         given = self._given.get(name, {})
         if not chosen and "en" in given and instruction not in given and "*" not in given:
@@ -159,11 +143,7 @@ class _Entry(NamedTuple):
 
 
 def bundled_texts() -> dict[str, tuple[Path, dict[str, str]]]:
-    """Our prompts: name -> the file that has it, and its text by language.
-
-    Raises:
-        PromptError: As `Prompts`; or for a name that two files have.
-    """
+    """Our prompts: name -> the one file that has it, and its text by language."""
     found: dict[str, tuple[Path, dict[str, str]]] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
         for name, entry in _entries(file).items():
@@ -227,7 +207,7 @@ def _check_fields(where: str, name: str, text: str) -> None:
                 f"{where}: unknown field {{{field}}}.{did_you_mean(field, needed | optional)} "
                 "Write {{ and }} for braces that are no field."
             )
-    missing = sorted(needed - Prompt(name, "", text).fields)
+    missing = sorted(needed - (fields_of(text) or set()))
     if missing:
         hint = f"; a reply's lines must carry it: '{_LINES[name]}'" if missing == ["code"] else ""
         raise PromptError(f"{where}: the field {{{missing[0]}}} is missing{hint}")

@@ -92,14 +92,7 @@ def protocol_of(criterion: str) -> Protocol | None:
 
 
 def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as the papers fix them.
-
-    Args:
-        values: What the user set, checked.
-
-    Raises:
-        SettingError: If a setting says something else than a paper.
-    """
+    """Settings as the papers fix them; what the user set may not say something else."""
     for setting, (value, papers) in FIXED.items():
         own = values.get(setting, value)
         several = isinstance(value, tuple)
@@ -115,11 +108,7 @@ def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_criterion(task: str, criterion: str) -> None:
-    """Refuse what no paper has.
-
-    Raises:
-        SettingError: Naming the task.
-    """
+    """Refuse what no paper has."""
     if protocol_of(criterion) is None:
         known = ", ".join(f"{p.title} ({SOURCES[p.source]})" for p in PROTOCOLS)
         raise SettingError(

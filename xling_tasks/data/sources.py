@@ -50,11 +50,7 @@ class Source:
         return tuple((status.st_mtime_ns, status.st_size) for status in statuses)
 
     def content(self) -> bytes:
-        """The bytes of all files, one after the other.
-
-        Raises:
-            DataError: If one cannot be read, or is in a zip that is damaged or not safe.
-        """
+        """The bytes of all files, one after the other."""
         if self.member is not None:
             with opened(self.files[0]) as archive:
                 return archive.read(self.member)
@@ -76,15 +72,10 @@ class Source:
 
 
 def find_source(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> Source:
-    """The files of `record`.
+    """The files of `record`; bundled data is always read from this package.
 
-    Args:
-        record: The dataset asked for. Bundled data is always read from this package.
-        data_dir: The user's folder or file; goes before `dataset`.
-        dataset: `REPO` or `REPO@REVISION` on the Hub instead of the record's own.
-
-    Raises:
-        DataError: If nothing fits; the message says what to do.
+    `data_dir` is the user's folder or file, and goes before `dataset`: `REPO` or `REPO@REVISION` on
+    the Hub instead of the record's own.
     """
     if record.bundled:
         refuse_missing(data_dir)
@@ -96,11 +87,7 @@ def find_source(record: DatasetRecord, data_dir: str | None, dataset: str | None
 
 
 def refuse_missing(data_dir: str | None) -> None:
-    """Bundled data needs no folder; who names one that does not exist has misspelt it all the same.
-
-    Raises:
-        DataError: If there is nothing under that name.
-    """
+    """Bundled data needs no folder, but who names one that does not exist has misspelt it."""
     place = None if data_dir is None else user_path(data_dir)
     if place is not None and not place.exists():
         raise DataError(
@@ -164,31 +151,23 @@ def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
             name, revision, lambda there: _matching(record, sorted(map(Path, there)), Path())
         )
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
-        raise DataError(_no_access(record, name, error)) from None
+        terms = (
+            f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, "
+            "then run `hf auth login` or set HF_TOKEN. "
+        )
+        advice = (
+            f"{terms * (record.gated and name == record.hub_id)}Or download the files once and "
+            f"pass --metadata data_dir=FOLDER, where FOLDER holds {record.file}.xlsx (the folder "
+            f"{_PUBLISHED_FOLDER}/ of the authors' GitHub repository claws-lab/XLingEval, for "
+            "example). Without any download, --tasks xlinghealth_demo runs on the bundled sample."
+        )
+        raise DataError(no_access(record, name, error, advice)) from None
     if not files:
         raise DataError(
             f"dataset={name}: no {record.title} in the repository (looked for "
             f"{record.file} as {', '.join(READERS)})"
         )
     return Source(tuple(files), "hub", name, commit)
-
-
-def _no_access(record: DatasetRecord, name: str, error: Exception) -> str:
-    terms = (
-        f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, then "
-        "run `hf auth login` or set HF_TOKEN. "
-        if record.gated and name == record.hub_id
-        else ""
-    )
-    return no_access(
-        record,
-        name,
-        error,
-        f"{terms}Or download the files once and pass --metadata data_dir=FOLDER, where FOLDER "
-        f"holds {record.file}.xlsx (the folder {_PUBLISHED_FOLDER}/ of the authors' GitHub "
-        "repository claws-lab/XLingEval, for example). Without any download, "
-        "--tasks xlinghealth_demo runs on the bundled sample.",
-    )
 
 
 # Shared with other kinds of files
@@ -205,10 +184,7 @@ def hub_files(
 ) -> tuple[list[Path], str | None]:
     """Some files of a repository, in the Hub's cache, and the commit that they are of.
 
-    Args:
-        name: The repository.
-        revision: What to ask for; None for the newest.
-        choose: From the paths of all files to those wanted.
+    `choose` takes the paths of all files and gives those wanted; no revision is the newest.
     """
     import huggingface_hub
 

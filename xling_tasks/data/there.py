@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xling_tasks.data import mmedbench_files
+from xling_tasks.data import mmedbench
 from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 from xling_tasks.data.sources import find_source
 
@@ -12,13 +12,7 @@ from xling_tasks.data.sources import find_source
 def check_there(names: Iterable[str], data_dir: str | None, dataset: str | None) -> None:
     """Look for the files of all tasks; none of them is read.
 
-    Args:
-        names: Tasks, groups and patterns as `--tasks` takes them; what is not ours is left out.
-        data_dir: The setting.
-        dataset: The setting.
-
-    Raises:
-        DataError: About the first that is not there, with what to do.
+    Names are tasks, groups and patterns as `--tasks` takes them; what is not ours is left out.
     """
     from xling_task_yaml._generate import leaves_of
 
@@ -28,4 +22,4 @@ def check_there(names: Iterable[str], data_dir: str | None, dataset: str | None)
             find_source(XLINGHEALTH[record], data_dir, dataset)
     for record, language in wanted:
         if record in MMEDBENCH:
-            mmedbench_files.find_file(MMEDBENCH[record], language, "test", data_dir, dataset)
+            mmedbench.find_file(MMEDBENCH[record], language, "test", data_dir, dataset)

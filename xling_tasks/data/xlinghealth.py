@@ -135,11 +135,7 @@ class XLingHealthData:
 
 
 def load(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> XLingHealthData:
-    """Find, read and check a dataset; read once per process and content.
-
-    Raises:
-        DataError: If it cannot be found or is not in a known shape.
-    """
+    """Find, read and check a dataset; read once per process and content."""
     source = find_source(record, data_dir, dataset)
     return _load(record.key, source, source.stamps())
 
@@ -155,11 +151,7 @@ def _load(key: str, source: Source, stamps: tuple[tuple[int, int], ...]) -> XLin
 
 
 def parse(record: DatasetRecord, tables: list[Table]) -> list[Question]:
-    """Questions from tables of either shape.
-
-    Raises:
-        DataError: Naming file, sheet, row and column of the first thing wrong.
-    """
+    """Questions from tables of either shape."""
     names = {name: code for code, name in record.language_names.items()}
     by_sheet: dict[str, Table] = {}
     for table in tables:
@@ -191,7 +183,7 @@ class _Row:
 
 
 def _wide_rows(table: Table, record: DatasetRecord) -> Iterable[_Row]:
-    names = dict(record.language_names)
+    names = record.language_names
     texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
     table.require(["id", "label", "answer_ids", *texts])
     for index in range(len(table.rows)):

@@ -23,7 +23,7 @@ from xling_tasks.commands.doctor.checks import (
     within,
 )
 from xling_tasks.criteria.against_english import INFORMATION
-from xling_tasks.data.mmedbench_files import find_file
+from xling_tasks.data.mmedbench import find_file
 from xling_tasks.data.own.check import holds_conversations, is_own_file
 from xling_tasks.data.own.load import load
 from xling_tasks.data.own.rubrics import load_rubrics

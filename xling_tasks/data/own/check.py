@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from xling_metrics.answer_language import not_checked
@@ -41,6 +41,7 @@ from xling_tasks.data.own.rubrics import (
     read,
     source_of,
 )
+from xling_tasks.data.own.tongues import Scripts
 from xling_tasks.data.own.workbook import merged_cells
 from xling_tasks.data.own.written import in_other_languages
 from xling_tasks.data.own.wrong import wrong_answers
@@ -70,16 +71,8 @@ class Checked:
     look: tuple[str, ...] = ()
 
 
-def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
-    """Read a file as far as it can be read, and collect what is wrong with it.
-
-    Args:
-        path: The file.
-        stated: Scripts and names of languages, from the setting `scripts`.
-
-    Raises:
-        DataError: If it is no table at all.
-    """
+def check(path: Path, stated: Scripts) -> Checked:
+    """Read a file as far as it can be read, and collect what is wrong with it."""
     need_file(path)
     tables = read_tables(path)
     table = the_table(tables)
@@ -88,20 +81,23 @@ def check(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
         columns = understood(table, stated)
     except DataError as error:
         return Checked(form, "", None, (str(error),))
-    errors, look = list(of_workbook(table, columns)), list(_merged(table))
+    errors, look = list(of_workbook(table, columns)), []
+    merged = merged_cells(path)
+    if merged:
+        look.append(
+            f"{path}: merged cells ({', '.join(merged[:8])}): only the first cell of each has a "
+            "value, the others read as empty; unmerge them and fill every cell"
+        )
     others = other_sheets(tables, table)
     if others:
         look.append(f"sheets that are not read: {', '.join(others)}")
     good, wrong = _without_errors(table, columns, stated)
     errors += wrong
-    data = None
-    if good.rows:
-        try:
-            data = own_data(
-                Source((path,), "own", path.name), columns, *items_of(good, columns, stated)
-            )
-        except DataError as error:
-            errors.append(str(error))
+    data, source = None, Source((path,), "own", path.name)
+    try:
+        data = own_data(source, columns, *items_of(good, columns, stated)) if good.rows else None
+    except DataError as error:
+        errors.append(str(error))
     if data is not None:
         look += odd(data)
         if not has_questions(data):
@@ -121,24 +117,12 @@ def _form(path: Path, table: Table) -> str:
     return f"CSV, {encoding_of(path)}, fields parted by {marks[delimiter(decoded(path))]}"
 
 
-def _merged(table: Table) -> Iterator[str]:
-    merged = merged_cells(table.path)
-    if merged:
-        yield (
-            f"{table.path}: merged cells ({', '.join(merged[:8])}): only the first cell of each "
-            "has a value, the others read as empty; unmerge them and fill every cell"
-        )
-
-
-def _without_errors(
-    table: Table, columns: Columns, stated: Mapping[str, tuple[str, str]]
-) -> tuple[Table, list[str]]:
+def _without_errors(table: Table, columns: Columns, stated: Scripts) -> tuple[Table, list[str]]:
     """The table without the rows that have errors, and the errors."""
     errors, kept, first = [], [], dict[str, int]()
-    for index, (row, number) in enumerate(zip(table.rows, table.numbers, strict=True)):
-        one = replace(table, rows=[row], numbers=[number])
+    for index in range(len(table.rows)):
         try:
-            items, _ = items_of(one, columns, stated)
+            items, _ = items_of(table.only([index]), columns, stated)
         except DataError as error:
             errors.append(str(error))
             continue
@@ -151,10 +135,7 @@ def _without_errors(
             )
             continue
         kept.append(index)
-    good = replace(
-        table, rows=[table.rows[i] for i in kept], numbers=[table.numbers[i] for i in kept]
-    )
-    return good, errors
+    return table.only(kept), errors
 
 
 def _english_of(data: OwnData) -> str:
@@ -264,12 +245,8 @@ def is_own_file(data_dir: str | None) -> bool:
     return not published and any(name.startswith("question") for name in names)
 
 
-def check_conversations(path: Path, stated: Mapping[str, tuple[str, str]]) -> Checked:
-    """Read conversations as far as they can be read, and collect what is wrong with them.
-
-    Raises:
-        DataError: If a file cannot be read, or a line is no JSON object.
-    """
+def check_conversations(path: Path, stated: Scripts) -> Checked:
+    """Read conversations as far as they can be read, and collect what is wrong with them."""
     files = files_of(str(path))
     gathered, errors, data = Gathered(), [], None
     for file in files:

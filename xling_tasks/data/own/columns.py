@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from unicodedata import category
 
 from xling_tasks.data.files import Table
-from xling_tasks.data.own.tongues import Tongue, tongue
+from xling_tasks.data.own.tongues import Scripts, Tongue, english_first, tongue
 from xling_tasks.errors import DataError, did_you_mean, nearest
 
 ONCE = ("id", "category", "correct", "criteria")
@@ -66,16 +66,8 @@ def normal(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name.lower()).strip("_").replace("reference_answer", "answer")
 
 
-def understood(table: Table, stated: Mapping[str, tuple[str, str]]) -> Columns:
-    """What the columns of a table stand for.
-
-    Args:
-        table: The table.
-        stated: Scripts and names of languages, from the setting `scripts`.
-
-    Raises:
-        DataError: Naming the column that is wrong, or what is missing.
-    """
+def understood(table: Table, stated: Scripts) -> Columns:
+    """What the columns of a table stand for."""
     names: dict[str, str] = {}
     for column in table.columns:
         other = names.setdefault(normal(column), column)
@@ -145,7 +137,7 @@ def _long(table: Table, names: Mapping[str, str]) -> Columns:
     return Columns("long", once, {"*": texts}, unused=tuple(unused), noted=NOTES in names)
 
 
-def _wide(table: Table, names: Mapping[str, str], stated: Mapping[str, tuple[str, str]]) -> Columns:
+def _wide(table: Table, names: Mapping[str, str], stated: Scripts) -> Columns:
     texts: dict[str, dict[str, str]] = {}
     tongues: dict[str, Tongue] = {}
     once, unused = {}, []
@@ -178,13 +170,10 @@ def _wide(table: Table, names: Mapping[str, str], stated: Mapping[str, tuple[str
             raise DataError(
                 f"{table.place()}: has {column!r}, but no column 'question_{code}'; add it"
             )
-    ordered = {code: tongues[code] for code in sorted(tongues, key=lambda c: c != "en")}
-    return Columns("wide", once, texts, ordered, tuple(unused), NOTES in names)
+    return Columns("wide", once, texts, english_first(tongues), tuple(unused), NOTES in names)
 
 
-def _of_language(
-    name: str, stated: Mapping[str, tuple[str, str]]
-) -> tuple[str, str, Tongue | None] | None:
+def _of_language(name: str, stated: Scripts) -> tuple[str, str, Tongue | None] | None:
     """Kind, language's word and language of a wide column; None for a column of another kind."""
     matched = None
     for kind, word in _splits(name):

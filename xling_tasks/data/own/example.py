@@ -31,11 +31,7 @@ def long_rows() -> list[dict[str, str]]:
 
 
 def write(path: Path, content: Sequence[dict[str, str]]) -> None:
-    """Write rows in the format that the file's ending names.
-
-    Raises:
-        DataError: If the ending is unknown, or the file is there or cannot be written.
-    """
+    """Write rows in the format that the file's ending names; never over another file."""
     ending = path.suffix.lower()
     if ending not in _WRITERS:
         raise DataError(f"{path}: name a file that ends in {', '.join(_WRITERS)}")

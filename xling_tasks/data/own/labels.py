@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.own.tongues import Tongue
+from xling_tasks.data.own.rubric_cells import text_of
+from xling_tasks.data.own.tongues import Scripts, Tongue
 from xling_tasks.data.own.turns import language_of_file, tongue_of, transcript, turns_of
 from xling_tasks.errors import DataError
 from xling_tasks.safe_json import json_objects
@@ -32,12 +33,8 @@ class Labelled:
     tongue: Tongue
 
 
-def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Labelled]:
-    """All labelled criteria of a file.
-
-    Raises:
-        DataError: Naming line and field of the first thing wrong.
-    """
+def read_labels(path: Path, stated: Scripts) -> list[Labelled]:
+    """All labelled criteria of a file."""
     of_file = language_of_file(path, stated)
     criteria = [
         _labelled(f"{path}, line {number}", row, of_file, stated)
@@ -49,10 +46,7 @@ def read_labels(path: Path, stated: Mapping[str, tuple[str, str]]) -> list[Label
 
 
 def _labelled(
-    where: str,
-    row: Mapping[str, Any],
-    of_file: Tongue | DataError,
-    stated: Mapping[str, tuple[str, str]],
+    where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated: Scripts
 ) -> Labelled:
     turns, tongues = turns_of(where, row, of_file, stated)
     if not turns:
@@ -63,19 +57,12 @@ def _labelled(
     code = code if code in turns else next(iter(turns))
     return Labelled(
         transcript(turns[code]),
-        _text(where, row, "completion"),
-        _text(where, row, "rubric"),
+        text_of(where, row, "completion"),
+        text_of(where, row, "rubric"),
         _labels(where, row),
         row["category"] if isinstance(row.get("category"), str) else "",
         tongues[code],
     )
-
-
-def _text(where: str, row: Mapping[str, Any], name: str) -> str:
-    text = row.get(name)
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{where}: the text {name!r} is missing")
-    return text
 
 
 def _labels(where: str, row: Mapping[str, Any]) -> tuple[bool, ...]:

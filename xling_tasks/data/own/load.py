@@ -18,7 +18,7 @@ from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.own.columns import Columns, normal, understood
 from xling_tasks.data.own.oddities import listed, notes
 from xling_tasks.data.own.rows import Item, items_of
-from xling_tasks.data.own.tongues import Tongue, tongue
+from xling_tasks.data.own.tongues import Scripts, Tongue, tongue
 from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source
@@ -48,10 +48,7 @@ class OwnData:
 def missing(item: Item, language: str, needs: Sequence[str]) -> str:
     """What a question lacks in a language, in words; empty if nothing.
 
-    Args:
-        item: The question.
-        language: A code.
-        needs: Kinds of text (`question`, `answer`), or `choice` for options with right letters.
+    `needs` are kinds of text (`question`, `answer`), or `choice` for options with right letters.
     """
     for need in needs:
         if need == "choice":
@@ -87,16 +84,8 @@ def _unfair(item: Item, code: str) -> str:
     return MISSING if len(options) < len(item.letters) else flaw(options, item.correct)
 
 
-def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = None) -> OwnData:
-    """Read and check a user's file; read once per process and content.
-
-    Args:
-        data_dir: Its path.
-        scripts: Code -> (script, name) of languages that the project does not know.
-
-    Raises:
-        DataError: Naming file, row and column of the first thing wrong.
-    """
+def load(data_dir: str | None, scripts: Scripts | None = None) -> OwnData:
+    """Read and check a user's file; read once per process and content."""
     if not data_dir:
         raise DataError(
             "the xling_own tasks need a file of yours: --metadata data_dir=FILE (CSV, XLSX, "
@@ -109,11 +98,7 @@ def load(data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = N
 
 
 def need_file(path: Path, option: str = "") -> None:
-    """Check that a user's file is there.
-
-    Raises:
-        DataError: If not, with how to begin one.
-    """
+    """Check that a user's file is there; if not, say how to begin one."""
     if not path.is_file():
         name = "FILE" if path.is_dir() else path.name
         raise DataError(
@@ -207,11 +192,7 @@ def dataset_name(path: Path) -> str:
 
 
 def the_table(tables: Sequence[Table]) -> Table:
-    """The one table with questions.
-
-    Raises:
-        DataError: If several sheets have questions.
-    """
+    """The one table with questions; several are an error."""
     fitting = [
         table
         for table in tables

@@ -19,12 +19,7 @@ _STAND_INS = frozenset(_WORDS.split())
 
 
 def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
-    """A line for each odd thing.
-
-    Args:
-        items: The questions.
-        tongues: Their languages by code.
-    """
+    """A line for each odd thing."""
     for ids in alike_ids(items):
         shown = " and ".join(map(repr, ids))
         yield f"ids {shown} are two questions here; write one id in one way in every row"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from xling_tasks.data.cells import id_in, number_text, plain_id, text_in
 from xling_tasks.data.files import Table
 from xling_tasks.data.own.columns import Columns, unknown
-from xling_tasks.data.own.tongues import Tongue, checked_script, tongue
+from xling_tasks.data.own.tongues import Scripts, Tongue, checked_script, english_first, tongue
 from xling_tasks.errors import DataError, SettingError
 
 LETTERS = "ABCDEFGH"
@@ -71,13 +71,9 @@ class Item:
 
 
 def items_of(
-    table: Table, columns: Columns, stated: Mapping[str, tuple[str, str]]
+    table: Table, columns: Columns, stated: Scripts
 ) -> tuple[list[Item], dict[str, Tongue]]:
-    """The questions of a table and its languages, English first.
-
-    Raises:
-        DataError: Naming file, row and column of the first thing wrong.
-    """
+    """The questions of a table and its languages, English first."""
     items: dict[str, Item] = {}
     tongues, wide = dict(columns.tongues), columns.shape == "wide"
     letters: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -116,8 +112,7 @@ def items_of(
             _add_once(item, row, given, what, english="en" in texts)
     for key, given in letters.items():
         items[key].correct = _agreed(items[key].place, given)
-    ordered = {code: tongues[code] for code in sorted(tongues, key=lambda c: c != "en")}
-    return list(items.values()), ordered
+    return list(items.values()), english_first(tongues)
 
 
 def key_of(item: Item, columns: Columns) -> str:
@@ -159,7 +154,7 @@ class _Row(NamedTuple):
                 f"{error}; if cells are merged, unmerge them and write the id in every row"
             ) from None
 
-    def tongue(self, stated: Mapping[str, tuple[str, str]]) -> Tongue:
+    def tongue(self, stated: Scripts) -> Tongue:
         """The language of a row of the long shape, with the script that it states."""
         word, script = self.text("language"), self.text("script")
         if word is None:

@@ -43,13 +43,8 @@ def after(kind: str, tags: Sequence[str]) -> tuple[str, ...]:
 def criteria_in(where: str, cell: Any) -> tuple[Criterion, ...]:
     """The criteria in a field or cell; none of an empty one.
 
-    Args:
-        where: For messages.
-        cell: A list of objects with `criterion`, `points` and perhaps `tags`; or a text with a
-            criterion per line, its points first (`5: Advises ...`).
-
-    Raises:
-        DataError: Naming the criterion that is wrong.
+    A cell is a list of objects with `criterion`, `points` and perhaps `tags`; or a text with a
+    criterion per line, its points first (`5: Advises ...`).
     """
     if cell is None or cell == "" or cell != cell:
         return ()
@@ -76,14 +71,26 @@ def _of_line(where: str, line: str) -> Criterion:
 def _of_object(where: str, given: Any) -> Criterion:
     if not isinstance(given, Mapping):
         raise DataError(f"{where}: 'criterion' with 'points' is expected, not {given!r:.40}")
-    text, tags = given.get("criterion"), given.get("tags")
+    text, tags = text_of(where, given, "criterion"), texts_of(where, given, "tags")
+    return Criterion(text.strip(), _points(where, given.get("points")), tuple(tags))
+
+
+def text_of(where: str, row: Mapping[str, Any], name: str) -> str:
+    """The text of a field that must have one."""
+    text = row.get(name)
     if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{where}: the text 'criterion' is missing")
-    if tags is not None and (
-        not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags)
-    ):
-        raise DataError(f"{where}, 'tags': expected a list of texts, got {tags!r:.40}")
-    return Criterion(text.strip(), _points(where, given.get("points")), tuple(tags or ()))
+        raise DataError(f"{where}: the text {name!r} is missing")
+    return text
+
+
+def texts_of(where: str, row: Mapping[str, Any], name: str) -> list[str]:
+    """The list of texts of a field; an empty one where it is missing."""
+    given = row.get(name)
+    if given is None:
+        return []
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+        raise DataError(f"{where}, {name!r}: expected a list of texts, got {given!r:.40}")
+    return given
 
 
 def _points(where: str, points: Any) -> float:

@@ -16,8 +16,8 @@ from typing import Any
 from xling_tasks.data.own.columns import CONVERSATIONS, Columns
 from xling_tasks.data.own.load import OwnData, Stated, load, own_data
 from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in
-from xling_tasks.data.own.tongues import Tongue
+from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in, texts_of
+from xling_tasks.data.own.tongues import Scripts, Tongue, english_first
 from xling_tasks.data.own.turns import (
     SAMPLE,
     Turn,
@@ -64,17 +64,10 @@ class RubricData(OwnData):
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
 
 
-def load_rubrics(
-    data_dir: str | None, scripts: Mapping[str, tuple[str, str]] | None = None
-) -> RubricData:
+def load_rubrics(data_dir: str | None, scripts: Scripts | None = None) -> RubricData:
     """Read and check conversations; read once per process and content.
 
-    Args:
-        data_dir: A file, a folder of JSONL files, or files parted by commas; None for the sample.
-        scripts: Code -> (script, name) of languages that the project does not know.
-
-    Raises:
-        DataError: Naming file, line and field of the first thing wrong.
+    `data_dir` is a file, a folder of JSONL files, or files parted by commas; None is the sample.
     """
     files = files_of(data_dir)
     source = source_of(data_dir, files)
@@ -90,11 +83,7 @@ def source_of(data_dir: str | None, files: tuple[Path, ...]) -> Source:
 
 
 def files_of(data_dir: str | None) -> tuple[Path, ...]:
-    """The files that `data_dir` names.
-
-    Raises:
-        DataError: If there is none.
-    """
+    """The files that `data_dir` names; there must be one."""
     if not data_dir:
         return (SAMPLE,)
     path = user_path(data_dir)
@@ -145,7 +134,7 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) 
     return data
 
 
-def of_names(files: Sequence[Path], stated: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+def of_names(files: Sequence[Path], stated: Scripts) -> Iterator[str]:
     """What is odd in the names of files, by which their languages are told."""
     for path in files:
         word = looks_like_a_language(path, stated)
@@ -164,12 +153,8 @@ Row = tuple[Rubric, Mapping[str, Tongue]]
 """A line, with its languages."""
 
 
-def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | DataError]:
-    """Every line of a file, or what is wrong with it.
-
-    Raises:
-        DataError: If the file cannot be read, or a line is no JSON object.
-    """
+def read(path: Path, stated: Scripts) -> Iterator[Row | DataError]:
+    """Every line of a file, or what is wrong with it; a line that is no JSON object raises."""
     of_file = language_of_file(path, stated)
     first: dict[tuple[str, str], int] = {}
     for number, row in json_objects(path, expected="a conversation", whole=True):
@@ -189,12 +174,7 @@ def read(path: Path, stated: Mapping[str, tuple[str, str]]) -> Iterator[Row | Da
             yield error
 
 
-def _row(
-    where: str,
-    row: Mapping[str, Any],
-    of_file: Tongue | DataError,
-    stated: Mapping[str, tuple[str, str]],
-) -> Row:
+def _row(where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated: Scripts) -> Row:
     key = row.get("prompt_id", row.get("id"))
     if isinstance(key, bool) or not isinstance(key, (str, int)) or not str(key).strip():
         raise DataError(f"{where}: 'prompt_id' is missing; it pairs a conversation's languages")
@@ -203,7 +183,7 @@ def _row(
             f"{where}: these are physicians' labels of answers (HealthBench's meta evaluation); "
             "`xling check judge FILE --metadata judge=...` compares a judge with them"
         )
-    tags = _texts(where, row, "example_tags")
+    tags = texts_of(where, row, "example_tags")
     canary = row.get("canary")
     turns, tongues = turns_of(where, row, of_file, stated)
     rubric = Rubric(
@@ -219,15 +199,6 @@ def _row(
     return rubric, tongues
 
 
-def _texts(where: str, row: Mapping[str, Any], name: str) -> list[str]:
-    given = row.get(name)
-    if given is None:
-        return []
-    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
-        raise DataError(f"{where}, {name!r}: expected a list of texts, got {given!r:.40}")
-    return given
-
-
 class Gathered:
     """Rows put together: one rubric per `prompt_id`, with all its languages."""
 
@@ -236,11 +207,7 @@ class Gathered:
         self.tongues: dict[str, Tongue] = {}
 
     def add(self, row: Row) -> None:
-        """Add a row.
-
-        Raises:
-            DataError: If it contradicts what is there of its conversation.
-        """
+        """Add a row; it may not contradict what is there of its conversation."""
         new, tongues = row
         known = self.rubrics.get(new.id)
         if known is not None:
@@ -273,33 +240,22 @@ class Gathered:
         known.canary = known.canary or new.canary
 
     def data(self, source: Source) -> RubricData:
-        """Everything as one set.
-
-        Raises:
-            DataError: If there is no conversation.
-        """
+        """Everything as one set; there must be a conversation."""
         if not self.rubrics:
             raise DataError(f"{source.place}: holds no conversations")
         if not any(rubric.turns for rubric in self.rubrics.values()):
             raise DataError(
                 f"{source.place}: no conversation has a text in each of its turns in any language"
             )
-        ordered = {
-            code: self.tongues[code] for code in sorted(self.tongues, key=lambda c: c != "en")
-        }
         items = [_item(rubric) for rubric in self.rubrics.values()]
-        plain = own_data(source, Columns(CONVERSATIONS, {}, {}), items, ordered)
+        plain = own_data(source, Columns(CONVERSATIONS, {}, {}), items, english_first(self.tongues))
         return RubricData(**vars(plain), rubrics=self.rubrics)
 
 
 def check_points(
     first: str, known: Sequence[Criterion], place: str, new: Sequence[Criterion], key: str
 ) -> None:
-    """Criteria of two languages of one conversation must be worth the same.
-
-    Raises:
-        DataError: If they are not.
-    """
+    """Criteria of two languages of one conversation must be worth the same."""
     if known and new and [each.points for each in known] != [each.points for each in new]:
         raise DataError(
             f"{place}: conversation {key!r} has criteria with other points than in {first}; a "
@@ -332,7 +288,7 @@ def _item(rubric: Rubric) -> Item:
 # Users' own tables
 
 
-def _of_table(path: Path, stated: Mapping[str, tuple[str, str]]) -> RubricData:
+def _of_table(path: Path, stated: Scripts) -> RubricData:
     """A table with a column `criteria`: questions of one turn."""
     plain = load(str(path), stated)
     if "criteria" not in plain.columns.once:
@@ -360,11 +316,7 @@ def _of_table(path: Path, stated: Mapping[str, tuple[str, str]]) -> RubricData:
 
 
 def criteria_of(item: Item) -> tuple[Criterion, ...]:
-    """The criteria of a table's question, the same in every language that has them.
-
-    Raises:
-        DataError: Naming the criteria that are wrong.
-    """
+    """The criteria of a table's question, the same in every language that has them."""
     criteria = criteria_in(f"{item.place}, column 'criteria'", item.criteria)
     for place, cell in item.criteria_beside:
         check_points(item.place, criteria, place, criteria_in(place, cell), item.id)

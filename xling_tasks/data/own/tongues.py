@@ -26,6 +26,11 @@ _BY_OTHER_NAME = (
 )
 
 
+Scripts = Mapping[str, tuple[str, str]]
+"""The setting `scripts`: code -> (script, name or empty), of codes that are not known here, or to
+correct what is known."""
+
+
 @dataclass(frozen=True)
 class Tongue:
     """A language of a file.
@@ -44,16 +49,10 @@ class Tongue:
     known: bool = True
 
 
-def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
-    """The language that a column or cell names.
+def tongue(word: str, stated: Scripts) -> Tongue | None:
+    """The language that a column or cell names; None if it is neither known nor stated.
 
-    Args:
-        word: A code such as `sw`, `pt-BR`, `swh`, or an English name.
-        stated: Code -> (script, name or empty), of codes that the project does not know, or to
-            correct what it knows.
-
-    Returns:
-        None for a language that is neither known nor stated.
+    `word` is a code such as `sw`, `pt-BR`, `swh`, or an English name.
     """
     code = word.strip().lower().replace("_", "-").replace(" ", "-")
     if code in stated:
@@ -71,6 +70,11 @@ def tongue(word: str, stated: Mapping[str, tuple[str, str]]) -> Tongue | None:
     return Tongue(row.code, row.name, _script(row.code, parts[1:]) or row.script)
 
 
+def english_first(tongues: Mapping[str, Tongue]) -> dict[str, Tongue]:
+    """Languages in their order, but English at the beginning."""
+    return {code: tongues[code] for code in sorted(tongues, key=lambda code: code != "en")}
+
+
 _SUBTAG = re.compile(r"[a-z]{2}|\d{3}|" + "|".join(SCRIPTS).lower())
 """What may follow a language's code: a region or a script (BCP 47); 'old' and 'notes' may not."""
 
@@ -84,15 +88,10 @@ def _script(code: str, subtags: Sequence[str]) -> str:
 
 
 def stated_scripts(key: str, value: object) -> dict[str, tuple[str, str]]:
-    """The setting `scripts`: code -> (script, name or empty).
+    """The setting `scripts`, called `key` in messages.
 
-    Args:
-        key: The setting's name, for messages.
-        value: `{"dag": "Latn"}`, `{"dag": {"script": "Latn", "name": "Dagbani"}}`, or the text
-            `dag:Latn+nqo:Nkoo`.
-
-    Raises:
-        SettingError: Naming the language whose entry is wrong.
+    It is `{"dag": "Latn"}`, `{"dag": {"script": "Latn", "name": "Dagbani"}}`, or the text
+    `dag:Latn+nqo:Nkoo`.
     """
     if isinstance(value, str) and ":" in value:
         pairs = [item.partition(":") for item in value.strip(" {}").split("+")]
@@ -118,11 +117,7 @@ def stated_scripts(key: str, value: object) -> dict[str, tuple[str, str]]:
 
 
 def checked_script(where: str, value: object) -> str:
-    """An ISO 15924 code that is known here.
-
-    Raises:
-        SettingError: Beginning with `where`.
-    """
+    """An ISO 15924 code that is known here; `where` begins the message about another."""
     script = str(value or "").strip().title()
     if script not in SCRIPTS:
         raise SettingError(f"{where}: unknown script {value!r:.40}.{did_you_mean(script, SCRIPTS)}")

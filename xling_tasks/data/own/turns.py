@@ -9,7 +9,7 @@ from typing import Any
 
 from xling_metrics.languages import KNOWN, SCRIPTS
 
-from xling_tasks.data.own.tongues import Tongue, tongue
+from xling_tasks.data.own.tongues import Scripts, Tongue, tongue
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
@@ -43,16 +43,9 @@ Turn = Mapping[str, str]
 
 
 def turns_of(
-    where: str,
-    row: Mapping[str, Any],
-    of_file: Tongue | DataError,
-    stated: Mapping[str, tuple[str, str]],
+    where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated: Scripts
 ) -> tuple[dict[str, tuple[Turn, ...]], dict[str, Tongue]]:
-    """The turns in each language in which all of them have a text.
-
-    Returns:
-        Language -> turns; and all languages in which some turn has a text.
-    """
+    """Language -> turns, where each has a text; and all languages in which some turn has one."""
     given = row.get("prompt")
     if not isinstance(given, list) or not given:
         raise DataError(f"{where}: 'prompt' must be a list of turns with role and content")
@@ -106,7 +99,7 @@ def _original(
     given: Sequence[Any],
     of_file: Tongue | DataError,
     of_row: Tongue | None,
-    stated: Mapping[str, tuple[str, str]],
+    stated: Scripts,
 ) -> tuple[Tongue | DataError, Tongue | None]:
     """The languages of `content` and `translated_content`, where rows do not state the former.
 
@@ -131,11 +124,7 @@ def _original(
 
 
 def _contents(
-    where: str,
-    turn: Mapping[str, Any],
-    of_file: Tongue,
-    of_row: Tongue | None,
-    stated: Mapping[str, tuple[str, str]],
+    where: str, turn: Mapping[str, Any], of_file: Tongue, of_row: Tongue | None, stated: Scripts
 ) -> Iterator[tuple[str, Tongue, str]]:
     """(field, language, text) of everything that a turn says; nothing of an empty text."""
     for name, text in turn.items():
@@ -167,12 +156,8 @@ def _contents(
             yield name, own, text
 
 
-def tongue_of(where: str, name: str, word: Any, stated: Mapping[str, tuple[str, str]]) -> Tongue:
-    """The language that a field names.
-
-    Raises:
-        DataError: If it is not known, nor stated.
-    """
+def tongue_of(where: str, name: str, word: Any, stated: Scripts) -> Tongue:
+    """The language that a field names; it must be known or stated."""
     text = word.strip() if isinstance(word, str) else ""
     named = tongue(_COUNTRIES.get(text.lower(), text), stated) if text else None
     if named is None:
@@ -183,12 +168,11 @@ def tongue_of(where: str, name: str, word: Any, stated: Mapping[str, tuple[str, 
     return named
 
 
-def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongue | DataError:
+def language_of_file(path: Path, stated: Scripts) -> Tongue | DataError:
     """The language at the end of a file's name (`set_hi.jsonl`, `set-pt_BR`); else English.
 
-    Returns:
-        An error, for rows that do not say their language themselves, where the name ends in two
-        words that are both languages (`set_my_es`).
+    Where it ends in two words that are both languages (`set_my_es`), an error, for rows that do not
+    say their language themselves.
     """
     english = tongue("en", {})
     assert english is not None
@@ -218,7 +202,7 @@ def language_of_file(path: Path, stated: Mapping[str, tuple[str, str]]) -> Tongu
     return last or english
 
 
-def looks_like_a_language(path: Path, stated: Mapping[str, tuple[str, str]]) -> str:
+def looks_like_a_language(path: Path, stated: Scripts) -> str:
     """The last word of a file's name, where it may be a code that is not known; else empty."""
     first, *others = re.split(r"[-_. ]+", path.stem)
     word = others[-1] if others else first

@@ -51,10 +51,6 @@ def wrong_answers(data: OwnData, seed: int) -> dict[str, tuple[Wrong, ...]]:
     another question, the same one in all languages. It is drawn by a generator of the question's
     own (seed and id), among those that have an answer wherever this question has, and whose
     question and answer differ from its own in every language.
-
-    Args:
-        data: The file.
-        seed: The setting `wrong_answers_seed`.
     """
     pool = [item for item in data.items if any("answer" in own for own in item.texts.values())]
     wrong = {}
