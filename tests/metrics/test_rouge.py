@@ -5,47 +5,20 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
+import references
 from xling_metrics.rationale_tokens import cut_rationale
 from xling_metrics.rouge import rouge, rouge_standard
 
-Score = Callable[[str, str], list[float]]
-
 
 @pytest.fixture
-def package() -> Iterator[Score]:
-    """F by the package `rouge`; its recursion is given the room that the published code gives."""
-    reference = pytest.importorskip("rouge", reason="the package rouge is not installed").Rouge()
-
-    def score(candidate: str, text: str) -> list[float]:
-        scores = reference.get_scores(candidate, text)[0]
-        return [scores[name]["f"] for name in ("rouge-1", "rouge-2", "rouge-l")]
-
+def package() -> Iterator[Callable[[str, str], list[float]]]:
+    """The package `rouge`, whose recursion is given the room that the published code gives."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(10_000)
-    yield score
+    yield references.rouge_package()
     sys.setrecursionlimit(limit)
-
-
-@pytest.fixture(scope="module")
-def google() -> Callable[[list[str], list[str]], list[float]]:
-    """F by `rouge-score`, given tokens."""
-    scorer: Any = pytest.importorskip("rouge_score.rouge_scorer")
-
-    class Split:
-        def tokenize(self, text: str) -> list[str]:
-            return text.split("\n") if text else []
-
-    names = ["rouge1", "rouge2", "rougeL"]
-    reference = scorer.RougeScorer(names, tokenizer=Split())
-
-    def score(candidate: list[str], text: list[str]) -> list[float]:
-        scores = reference.score("\n".join(text), "\n".join(candidate))
-        return [float(scores[name].fmeasure) for name in names]
-
-    return score
 
 
 def test_rouge_by_hand():
@@ -102,8 +75,9 @@ def test_package_on_many_small_texts(package):
         assert rouge(*texts) == pytest.approx(package(*texts), abs=1e-12), texts
 
 
-def test_parity(rationales, package, google):
+def test_parity(rationales, package):
     language, drawn = rationales
+    google = references.rouge_score()
     for both in drawn:
         candidate, reference = (cut_rationale(text, language) for text in both)
         ours = rouge(candidate.rouge_text, reference.rouge_text)
