@@ -286,38 +286,31 @@ def test_signatures(tiny: str, enc: Encoder):
     )
 
 
-def test_layers_are_those_of_bert_score_by_any_name():
+def test_settings_that_cannot_be(tiny: str, tmp_path: Path):
+    for model, settings, message in (
+        (tiny, {"layer": 12}, r"layer is 12; .* has 1 to 11"),
+        (tiny, {"dtype": "float16"}, "dtype is 'float16'"),
+        (tiny, {"batch_size": 0}, "batch_size is 0"),
+        (str(tmp_path), {}, r"no layer is known for .*: set `layer`"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Encoder.load(model, **settings)
+
+
+def test_max_tokens_of_a_model_without_a_stated_limit():
+    for places, family in ((512, "bert"), (514, "xlm-roberta")):
+        config = SimpleNamespace(max_position_embeddings=places, model_type=family)
+        assert encoder._max_tokens(SimpleNamespace(model_max_length=int(1e30)), config) == 512
+
+
+def test_importing_needs_no_torch_and_layers_are_those_of_bert_score():
+    code = "import sys, xling_metrics.bertscore; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
     assert encoder.default_layer("google-bert/bert-base-uncased") == 9
     assert encoder.default_layer("FacebookAI/xlm-roberta-large") == 17
     assert encoder.known_name("someone/bert-base-uncased") == "someone/bert-base-uncased"
     table = pytest.importorskip("bert_score.utils").model2layers
     assert {name: table[name] for name in encoder.LAYERS} == encoder.LAYERS
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"layer": 12}, r"layer is 12; .* has 1 to 11"),
-        ({"dtype": "float16"}, "dtype is 'float16'"),
-        ({"batch_size": 0}, "batch_size is 0"),
-    ],
-)
-def test_settings_that_cannot_be(tiny: str, tmp_path: Path, settings: Any, message: str):
-    with pytest.raises(ValueError, match=message):
-        Encoder.load(tiny, **settings)
-    with pytest.raises(ValueError, match=r"no layer is known for .*: set `layer`"):
-        Encoder.load(str(tmp_path))
-
-
-@pytest.mark.parametrize(("places", "family"), [(512, "bert"), (514, "xlm-roberta")])
-def test_max_tokens_of_a_model_without_a_stated_limit(places: int, family: str):
-    config = SimpleNamespace(max_position_embeddings=places, model_type=family)
-    assert encoder._max_tokens(SimpleNamespace(model_max_length=int(1e30)), config) == 512
-
-
-def test_importing_needs_no_torch():
-    code = "import sys, xling_metrics.bertscore; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def approx_pairs(pairs: Any, tolerance: float = 1e-6) -> Any:

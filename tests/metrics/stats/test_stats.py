@@ -226,7 +226,7 @@ def test_mean_interval_equals_scipy(n):
     assert interval[3:] == (n, 1, 0.95, "percentile", 9, 2000, 0)
 
 
-def test_means_and_shares_by_hand():
+def test_means_shares_and_undefined_resamples_by_hand():
     assert mean_interval([None, None], seed=0)[:5] == (None, None, None, 0, 2)
     assert mean_interval([0.5], seed=0)[:5] == (0.5, None, None, 1, 0)
     assert mean_interval([0.5] * 3, seed=0)[:3] == (0.5, 0.5, 0.5)
@@ -235,8 +235,22 @@ def test_means_and_shares_by_hand():
     sums = {"a": (1, 2), "b": (2, 2), "c": None}
     assert sums_intervals(sums, {"": ratio}, seed=0)[""][:5] == (0.75, 0.5, 1.0, 2, 1)
 
+    def with_spread(totals):  # undefined where all drawn are the same
+        return np.where((totals[:, 0] > 0) & (totals[:, 1] > 0), 1.0, np.nan)
 
-def test_pools_change_nothing():
+    # Two questions: half of the resamples draw one of them twice.
+    sums = {1: (1, 0), 2: (0, 1)}
+    interval = sums_intervals(sums, {"": with_spread}, seed=0, n_resamples=400)[""]
+    assert interval[:3] == (1.0, 1.0, 1.0) and 160 < interval.n_undefined < 240
+    never = sums_intervals({1: (1, 0), 2: (1, 0)}, {"": with_spread}, seed=0, n_resamples=20)[""]
+    assert never[:3] == (None, None, None) and never.n_undefined == 20
+    zero = sums_intervals({1: (0, 0), 2: (1, 1)}, {"r": ratio}, seed=0, n_resamples=400)["r"]
+    assert zero[:3] == (1.0, 1.0, 1.0) and 60 < zero.n_undefined < 140
+    one, other = np.array([[1, 0.0]]), np.array([[0, 1.0]])
+    assert swap_p(one, other, with_spread, Resampler(1, 0)) is None
+
+
+def test_pools_change_nothing_and_drop_the_oldest(monkeypatch):
     values = np.random.default_rng(0).random(50)
     pool = ResamplerPool()
     alone = mean_interval(values, seed=1, n_resamples=500)
@@ -245,9 +259,6 @@ def test_pools_change_nothing():
     values -= values[::-1] * 0.9
     assert signs(values, 2, 500) != signs(values, 1, 500)
     assert pool.get(50, 1, 500) is pool.get(50, 1, 500)
-
-
-def test_a_full_pool_drops_the_oldest(monkeypatch):
     monkeypatch.setattr("xling_metrics.stats.resampling._POOL_BYTES", 10_000)
     pool = ResamplerPool()
     first, second = pool.get(20, 0, 400), pool.get(21, 0, 400)
@@ -357,22 +368,6 @@ def test_swaps_by_hand_and_clusters_without_rows():
     assert swap_p(nothing, nothing, acc["acc"], Resampler(1, 0)) is None
     assert swap_p(one, other, acc["acc"], Resampler(1, 0)) == 1
     assert percentile_difference(one, other, acc["acc"], Resampler(1, 0), 0.95) == (None, None)
-
-
-def test_undefined_resamples_are_counted():
-    def with_spread(totals):  # undefined where all drawn are the same
-        return np.where((totals[:, 0] > 0) & (totals[:, 1] > 0), 1.0, np.nan)
-
-    # Two questions: half of the resamples draw one of them twice.
-    sums = {1: (1, 0), 2: (0, 1)}
-    interval = sums_intervals(sums, {"": with_spread}, seed=0, n_resamples=400)[""]
-    assert interval[:3] == (1.0, 1.0, 1.0) and 160 < interval.n_undefined < 240
-    never = sums_intervals({1: (1, 0), 2: (1, 0)}, {"": with_spread}, seed=0, n_resamples=20)[""]
-    assert never[:3] == (None, None, None) and never.n_undefined == 20
-    zero = sums_intervals({1: (0, 0), 2: (1, 1)}, {"r": ratio}, seed=0, n_resamples=400)["r"]
-    assert zero[:3] == (1.0, 1.0, 1.0) and 60 < zero.n_undefined < 140
-    one, other = np.array([[1, 0.0]]), np.array([[0, 1.0]])
-    assert swap_p(one, other, with_spread, Resampler(1, 0)) is None
 
 
 # ---- Several tests
