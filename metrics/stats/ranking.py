@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau, rankdata  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
-from xling_metrics.stats.resampling import finite_array, number
+from xling_metrics.stats.resampling import finite_array, number, quietly
 
 
 def points(ranks: Sequence[int]) -> list[int]:
@@ -104,4 +104,4 @@ def score_points(scores: Sequence[float]) -> list[float]:
 def _tau_b(ranks: Sequence[float], scores: Sequence[float]) -> float | None:
     same_length(ranks=ranks, scores=scores)
     rising = -finite_array(ranks, "ranks")
-    return number(kendalltau(rising, finite_array(scores, "scores")).statistic)
+    return number(quietly(kendalltau, rising, finite_array(scores, "scores")).statistic)

@@ -10,6 +10,8 @@ import pytest
 from scipy.stats import kendalltau, linregress
 from xling_metrics.stats.ranking import kendall_per_question, points, pooled_agreement, score_points
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 
 def test_points():
     assert points([1, 2, 3, 4, 5, 6]) == [6, 5, 4, 3, 2, 1]
