@@ -300,21 +300,6 @@ def test_ascii_tokens_are_those_of_rouge_score():
     assert cut_rationale("Жар", "ru").standard_tokens == ["жар"]
 
 
-def test_long_text_that_breaks_the_package(package):
-    rng = random.Random(5)
-    words = [str(rng.randrange(300)) for _ in range(1400)]
-    candidate, reference = " ".join(words[:700]), " ".join(words[700:])
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)  # Python's own
-    try:
-        with pytest.raises(RecursionError):
-            package(candidate, reference)
-        ours = rouge(candidate, reference)
-    finally:
-        sys.setrecursionlimit(limit)
-    assert ours == pytest.approx(package(candidate, reference), abs=1e-12)
-
-
 def test_very_long_text():
     words = [str(i % 3001) for i in range(20_000)]
     assert rouge(" ".join(words), " ".join(words)) == pytest.approx((1, 1, 1), abs=1e-8)
