@@ -36,13 +36,8 @@ def best_labels(
 ) -> NDArray[np.int64]:
     """The number of each text's label: the first one with the largest score.
 
-    Args:
-        data: The bytes of all texts, one after the other.
-        bounds: Where each text begins, and the end of the last.
-        step: The automaton: the next state at [state * 256 + byte]. A text begins in state 0.
-        row_of: For each state its row of `weights`, or -1.
-        weights: Rows x labels: what a visit adds to each label.
-        prior: One value per label.
+    Texts stand one after the other in `data`; `bounds` are where each begins and the last ends. The
+    rest is as in `langid_batches`; a text begins in state 0.
     """
     n_rows, n_labels = weights.shape
     visits, seen = np.zeros(n_rows, np.int64), np.empty(n_rows, np.int64)

@@ -290,16 +290,10 @@ def expectation(
 ) -> None:
     """The E-step: each document's variational Dirichlet.
 
-    Args:
-        starts: CSR row pointers of the distinct documents.
-        words: CSR column numbers.
-        counts: CSR values.
-        texts: For each document, its row.
-        word_weights: exp(E[log beta]), words x topics.
-        prior: The document prior alpha.
-        gamma: Documents x topics: the start, overwritten by the result.
-        collected: Words x topics, added to: the sufficient statistics before their product with
-            `word_weights`. With no rows, nothing is collected.
+    `starts`, `words` and `counts` are the distinct documents in CSR form, `texts` each document's
+    row there, `word_weights` exp(E[log beta]), `prior` alpha. `gamma` is the start, overwritten by
+    the result; sufficient statistics, before their product with `word_weights`, are added to
+    `collected` (words x topics), unless it has no rows.
     """
     n_topics = word_weights.shape[1]
     wide = (n_topics + 15) // 8 * 8

@@ -138,12 +138,8 @@ def _all_scores(
 ) -> list[list[QuestionEncoderScores]]:
     """The results of each way of weighing tokens; every text is encoded once for all of them."""
     results: list[list[QuestionEncoderScores]] = [[] for _ in weighings]
-    with tqdm(
-        total=len(answers_by_question),
-        desc="BERTScore",
-        delay=PROGRESS_AFTER,
-        leave=False,
-    ) as bar:
+    shown: Any = {"desc": "BERTScore", "delay": PROGRESS_AFTER, "leave": False}
+    with tqdm(total=len(answers_by_question), **shown) as bar:
         for questions in _chunks(answers_by_question, encoder):
             encoded = encoder.encode_tokens(ids for q in questions for ids in q if ids is not None)
             for own, idf in zip(results, weighings, strict=True):
@@ -231,18 +227,16 @@ def _question(
     baseline: Baseline | None,
     idf: Idf | None = None,
 ) -> QuestionEncoderScores:
-    texts = {ids: encoded[ids] for ids in answers if ids is not None}
-    if idf is not None:
-        weighed = {ids: _weighed(text, ids, idf) for ids, text in texts.items()}
-        texts = {ids: text for ids, text in weighed.items() if text is not None}
-    place = {ids: i for i, ids in enumerate(texts)}
+    distinct = [ids for ids in dict.fromkeys(answers) if ids is not None]
+    weighed = ((ids, _weighed(encoded[ids], ids, idf)) for ids in distinct)
+    texts = {ids: text for ids, text in weighed if text is not None}
+    place: dict[TokenIds | None, int] = {ids: i for i, ids in enumerate(texts)}
     matches, cosines = _similarities([*texts.values()])
     pairs: list[PairScores | None] = []
-    for a, b in combinations(answers, 2):
-        if a is None or b is None or a not in place or b not in place:
+    for i, j in combinations(map(place.get, answers), 2):
+        if i is None or j is None:
             pairs.append(None)
         else:
-            i, j = place[a], place[b]
             bertscore = _rescaled(matches[i][j], matches[j][i], baseline)
             pairs.append(PairScores(*bertscore, sim_sent=cosines[i][j]))
     scored = [pair for pair in pairs if pair is not None]
@@ -252,8 +246,10 @@ def _question(
     return QuestionEncoderScores(**means, pairs=tuple(pairs))
 
 
-def _weighed(text: Encoded, ids: TokenIds, idf: Idf) -> Encoded | None:
+def _weighed(text: Encoded, ids: TokenIds, idf: Idf | None) -> Encoded | None:
     """A text whose tokens weigh by their rarity, those that do not count still nothing."""
+    if idf is None:
+        return text
     rarity = text.weights.new_tensor([idf.of(token) for token in ids]) * (text.weights > 0)
     total = rarity.sum()
     return text._replace(weights=rarity / total) if total > 0 else None

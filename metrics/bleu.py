@@ -88,14 +88,10 @@ def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: 
     same_length(candidates=candidates, references=references)
     pairs = [(c, r) for c, r in zip(candidates, references, strict=True) if r.strip()]
     metric = _sacrebleu(language_code(language))
-    score = None
-    if pairs:
-        result = metric.corpus_score([c for c, _ in pairs], [[r for _, r in pairs]])
-        score = float(result.score)
-    else:
-        # The signature names the number of references only after a text was scored.
-        metric.corpus_score(["x"], [["x"]])
-    return CorpusBleu(score, str(metric.get_signature()))
+    # The signature names the number of references only after a text was scored.
+    ours, theirs = zip(*(pairs or [("x", "x")]), strict=True)
+    score = float(metric.corpus_score(list(ours), [list(theirs)]).score)
+    return CorpusBleu(score if pairs else None, str(metric.get_signature()))
 
 
 def ngram_matches(a: Sequence[Hashable], b: Sequence[Hashable], order: int) -> int:

@@ -43,66 +43,43 @@ def known_labels() -> tuple[str, ...]:
 
 
 def labels_of(texts: Sequence[bytes]) -> list[str]:
-    """The label langid gives to each text in UTF-8; with numba on all cores.
-
-    Formula: the label with the largest prior plus the sum, over the byte n-grams of the text, of
-    their log-probabilities in that label (naive Bayes; Lui and Baldwin 2012, langid.py).
-    """
+    """The label langid gives to each UTF-8 text: `language.identify`. On all cores with numba."""
     model, kernel = _model(), _kernel(sum(map(len, texts)))
     if kernel is None:
-        best_of = [np.argmax(scores, axis=1) for scores in _scored(texts)]
+        best_of = [np.argmax(_scores(*own), axis=1) for own in _batches(texts)]
     else:  # Only the compiled loops let another thread run meanwhile.
         with ThreadPoolExecutor(usable_cores()) as pool:
-            best_of = list(pool.map(lambda own: kernel.best_labels(*own), _inputs(texts)))
+            batches = _batches(texts)
+            best_of = list(pool.map(lambda own: kernel.best_labels(*own, *model[:4]), batches))
     return [model.labels[number] for numbers in best_of for number in numbers]
 
 
 def scores_of(texts: Sequence[bytes]) -> NDArray[np.float64]:
     """What langid compares, texts x labels: log-probabilities but for a text's constant."""
-    return np.concatenate([np.empty((0, len(_model().labels))), *_scored(texts)])
+    scores = (_scores(*own) for own in _batches(texts))
+    return np.concatenate([np.empty((0, len(_model().labels))), *scores])
 
 
-def _scored(texts: Sequence[bytes]) -> Iterator[NDArray[np.float64]]:
-    return (_scores(*own) for own in _inputs(texts))
-
-
-def _inputs(texts: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
-    """What `_scores` and `best_labels` take, for runs of texts that bound memory."""
-    model = _model()
-    for batch in _batches(texts):
-        data = np.frombuffer(b"".join(batch), np.uint8)
-        yield data, np.cumsum([0, *map(len, batch)]), *model[:4]
-
-
-def _batches(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """Runs of texts of about _BATCH_BYTES, so that memory stays bounded."""
-    batch: list[bytes] = []
-    size = 0
-    for text in texts:
-        batch.append(text)
-        size += len(text)
-        if size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+def _batches(texts: Sequence[bytes]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    """Runs of texts of about _BATCH_BYTES, joined, and where each text begins and the last ends."""
+    batch, bounds = bytearray(), [0]
+    for at, text in enumerate(texts, 1):
+        batch += text
+        bounds.append(len(batch))
+        if len(batch) >= _BATCH_BYTES or at == len(texts):
+            yield np.frombuffer(bytes(batch), np.uint8), np.array(bounds)
+            batch, bounds = bytearray(), [0]
 
 
 def _kernel(n_bytes: int) -> ModuleType | None:
     return loops("_langid_kernel", pays=n_bytes >= _LOAD_FROM_BYTES)
 
 
-def _scores(
-    data: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    step: NDArray[np.uint16],
-    row_of: NDArray[np.int16],
-    weights: NDArray[np.float64],
-    prior: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _scores(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> NDArray[np.float64]:
     """Texts x labels."""
     from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
+    step, row_of, weights, prior, _ = _model()
     rows = row_of[_run(step, data, bounds[:-1])]
     # Most states stand for no n-gram and add nothing; the others weigh in once for every visit:
     # one row per text, whose repeated entries add up in the product.

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import stdev
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,13 +82,14 @@ def topic_corpus(
             Chinese clause as one word.
         tokenizer: Its name for signatures.
     """
+    from sklearn.feature_extraction.text import CountVectorizer
+
     index: dict[str, int] = {}
-    rows = [
-        index.setdefault(answer, len(index)) for answer in chain.from_iterable(answers_by_question)
-    ]
+    every = chain.from_iterable(answers_by_question)
+    rows = [index.setdefault(answer, len(index)) for answer in every]
     words = [tokenize(answer) for answer in index]
     return TopicCorpus(
-        counts=_count(words) if any(words) else None,
+        counts=CountVectorizer(analyzer=list).fit_transform(words) if any(words) else None,
         rows=np.array(rows, dtype=np.int64),
         sizes=tuple(len(answers) for answers in answers_by_question),
         tokenizer=tokenizer,
@@ -141,12 +142,6 @@ def topic_consistencies(
     }
 
 
-def _count(words: list[Sequence[str]]) -> SparseCounts:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    return CountVectorizer(analyzer=list).fit_transform(words)
-
-
 def _rows_with_words(corpus: TopicCorpus) -> list[NDArray[np.int64]]:
     """For each question, the rows of its answers that have words."""
     bounds = np.cumsum((0, *corpus.sizes))
@@ -175,18 +170,10 @@ def _values_by_seed(
     # Only the compiled loops let another thread run meanwhile.
     at_once = usable_cores() if lda.is_compiled() else 1
     values: dict[Topics, list[list[float | None]]] = {model: [] for model in models}
-    with (
-        ThreadPoolExecutor(at_once) as pool,
-        tqdm(
-            total=len(jobs),
-            desc=", ".join(map(_name, models)),
-            unit="model",
-            delay=PROGRESS_AFTER,
-            leave=False,
-        ) as bar,
-    ):
-        for (model, _), by_question in zip(jobs, pool.map(fit, jobs), strict=True):
-            bar.update()
+    shown: Any = {"desc": ", ".join(map(_name, models)), "delay": PROGRESS_AFTER, "leave": False}
+    with ThreadPoolExecutor(at_once) as pool:
+        fits = tqdm(pool.map(fit, jobs), total=len(jobs), unit="model", **shown)
+        for (model, _), by_question in zip(jobs, fits, strict=True):
             values[model].append(by_question)
     return values
 
@@ -226,19 +213,15 @@ def _pair_means(
 def _summary(by_seed: list[list[float | None]], sign: str) -> TopicResult:
     """Mean and spread over seeds, by question and of the whole."""
     scored = [[value for value in values if value is not None] for values in by_seed]
-    by_question = [
-        [value for value in values if value is not None] for values in zip(*by_seed, strict=True)
-    ]
+    questions = zip(*by_seed, strict=True)
+    by_question = [[value for value in values if value is not None] for values in questions]
+    means = [sum(values) / len(values) for values in scored if values]
     return TopicResult(
         per_question=[mean(values) for values in by_question],
         per_question_by_seed=[values or None for values in by_question],
-        seed_sd=_spread([sum(values) / len(values) for values in scored if values]),
+        seed_sd=stdev(means) if len(means) > 1 else None,
         signature=sign,
     )
-
-
-def _spread(values: list[float]) -> float | None:
-    return stdev(values) if len(values) > 1 else None
 
 
 def _name(n_topics: Topics) -> str:

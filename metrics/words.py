@@ -123,27 +123,24 @@ class CutOnce:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._lower: dict[str, list[str]] = {}
-        self._length: dict[str, int] = {}
+        self._kept: dict[str, tuple[list[str], int]] = {}
         self._same: dict[str, str] = {}
 
     def lower(self, text: str) -> list[str]:
         """`lower_words` of a text, not to be changed."""
-        if text not in self._lower:
-            self._cut(text)
-        return self._lower[text]
+        return self._cut(text)[0]
 
     def length(self, text: str) -> int:
         """`length_words` of a text."""
-        if text not in self._length:
-            self._cut(text)
-        return self._length[text]
+        return self._cut(text)[1]
 
-    def _cut(self, text: str) -> None:
-        lower = lower_words(text, self._language)
-        self._lower[text] = [self._same.setdefault(word, word) for word in lower]
-        composed = unicodedata.is_normalized("NFC", text)
-        self._length[text] = len(lower) if composed else length_words(text, self._language)
+    def _cut(self, text: str) -> tuple[list[str], int]:
+        if text not in self._kept:
+            lower = lower_words(text, self._language)
+            composed = unicodedata.is_normalized("NFC", text)
+            length = len(lower) if composed else length_words(text, self._language)
+            self._kept[text] = [self._same.setdefault(word, word) for word in lower], length
+        return self._kept[text]
 
 
 def length_words(text: str, language: str) -> int:

@@ -15,7 +15,7 @@ from xling_metrics.stats.shares import (
     bonett_price,
     degrees_of_freedom,
     shrink,
-    t_quantile,
+    student_range,
     wilson,
 )
 
@@ -37,7 +37,7 @@ def t_interval(values: Floats, level: float = LEVEL) -> Range:
     if n < 2:
         return Range(mean, None, None, None, None, n, "t")
     se = float(values.std(ddof=1) / np.sqrt(n))
-    return _student(mean, se, n - 1, n, level, "t")
+    return student_range(mean, se, n - 1, n, level, "t")
 
 
 def score_interval(
@@ -105,17 +105,14 @@ def never_without_width(interval: Range, level: float = LEVEL, *, difference: bo
     is Wilson's of n out of n (or 0), and a difference the one of `bonett_price` without any
     disagreement, which is what n questions can exclude. For values in [0, 1].
     """
-    if (
-        interval.low is None
-        or interval.value is None
-        or (interval.high or 0.0) - interval.low > 1e-12
-    ):
+    value, low, high = interval[:3]
+    if value is None or low is None or high is None or high - low > 1e-12:
         return interval
     if difference:
         low, high, se = bonett_price(0, 0, interval.n, level)
-        return interval._replace(low=interval.value + low, high=interval.value + high, se=se)
-    if interval.value in (0.0, 1.0):
-        low, high = wilson(interval.value * interval.n, interval.n, level)
+        return interval._replace(low=value + low, high=value + high, se=se)
+    if value in (0.0, 1.0):
+        low, high = wilson(value * interval.n, interval.n, level)
         return interval._replace(low=low, high=high, method="wilson")
     return interval
 
@@ -132,7 +129,8 @@ def student(value: float, parts: Floats, df: float, level: float = LEVEL) -> Ran
     if df < 1 or np.isnan(parts).any():
         return Range(value, None, None, None, None, len(parts), "jackknife")
     df = min(df, degrees_of_freedom(parts))
-    return _student(value, float(np.sqrt((parts**2).sum())), df, len(parts), level, "jackknife")
+    se = float(np.sqrt((parts**2).sum()))
+    return student_range(value, se, df, len(parts), level, "jackknife")
 
 
 def _parts(without: Floats) -> Floats:
@@ -140,11 +138,3 @@ def _parts(without: Floats) -> Floats:
     n = len(without)
     parts: Floats = (without - without.mean()) * np.sqrt((n - 1) / max(n, 1))
     return parts
-
-
-def _student(value: float, se: float, df: float, n: int, level: float, method: str) -> Range:
-    from scipy.stats import t  # type: ignore[import-untyped]
-
-    half = t_quantile(level, df) * se
-    p = float(2 * t.sf(abs(value) / se, df)) if se else None
-    return Range(value, value - half, value + half, p, se, n, method)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from xling_metrics.base import same_length
 from xling_metrics.stats.resampling import LEVEL, Floats, finite_array
-from xling_metrics.stats.shares import Range, normal_quantile, t_quantile, two_sided
+from xling_metrics.stats.shares import Range, cut, normal_quantile, t_quantile, two_sided
 
 
 class Judged(NamedTuple):
@@ -144,7 +144,8 @@ def ppi_contrast(
     made = _range(values, sum(item.variance for _, item in own), level, people)
     if not shares:
         return made
-    return _cut(made, *(float(sum(sign == end for sign, _ in own) * end) for end in (-1, 1)))
+    most, least = (float(sum(sign == end for sign, _ in own) * end) for end in (1, -1))
+    return cut(made, most, least)
 
 
 def _range(
@@ -178,12 +179,6 @@ def _not_beyond(size: float, half: Callable[[float], float]) -> float:
         middle = (low * high) ** 0.5
         low, high = (low, middle) if half(1 - middle) < size else (middle, high)
     return high
-
-
-def _cut(interval: Range, low: float, high: float) -> Range:
-    if interval.low is None or interval.high is None:
-        return interval
-    return interval._replace(low=max(low, interval.low), high=min(high, interval.high))
 
 
 def labels_needed(

@@ -61,16 +61,13 @@ def rank_intervals(
     wrong = [pair for pair in tests if not 0 <= pair[0] < pair[1] < n]
     if wrong:
         raise ValueError(f"pairs must be i < j < {n}, got {wrong[0]}")
-    ordered: list[tuple[int, int]] = []
-    p_values: list[float | None] = []
+    one_sided: dict[tuple[int, int], float] = {}
     for (i, j), (difference, p) in tests.items():
-        ordered += [(i, j), (j, i)]
-        for sign in (1, -1):
-            p_values.append(None if p is None else _one_sided(sign * difference, p))
-    adjusted = holm(p_values)
-    shown = {
-        pair for pair, p in zip(ordered, adjusted, strict=True) if p is not None and p <= 1 - level
-    }
+        if p is not None:
+            one_sided[i, j] = _one_sided(difference, p)
+            one_sided[j, i] = _one_sided(-difference, p)
+    adjusted = zip(one_sided, holm([*one_sided.values()]), strict=True)
+    shown = {pair for pair, p in adjusted if p is not None and p <= 1 - level}
     intervals = []
     for i in range(n):
         better = tuple(j for j in range(n) if (j, i) in shown)

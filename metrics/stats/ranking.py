@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau, rankdata  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
+from xling_metrics.stats.resampling import finite_array, number, quietly
 
 
 def points(ranks: Sequence[int]) -> list[int]:
@@ -81,14 +82,11 @@ def pooled_agreement(first: Sequence[float], second: Sequence[float]) -> Agreeme
         ValueError: If the numbers differ, or a value is not finite.
     """
     same_length(first=first, second=second)
-    _check_finite(first, second)
-    varies = len(set(first)) > 1 and len(set(second)) > 1
-    if not varies:
+    y, x = finite_array(first, "first"), finite_array(second, "second")
+    if len(set(first)) < 2 or len(set(second)) < 2:
         return Agreement(None, None, len(first))
-    tau = float(kendalltau(first, second).statistic)
-    x, y = np.asarray(second, dtype=float), np.asarray(first, dtype=float)
     slope = float(np.cov(x, y, bias=True)[0, 1] / x.var())
-    return Agreement(tau, slope, len(first))
+    return Agreement(float(kendalltau(y, x).statistic), slope, len(first))
 
 
 def score_points(scores: Sequence[float]) -> list[float]:
@@ -100,18 +98,10 @@ def score_points(scores: Sequence[float]) -> list[float]:
     Raises:
         ValueError: If a score is not finite.
     """
-    _check_finite(scores)
-    return [float(rank) for rank in rankdata(scores)]
+    return [float(rank) for rank in rankdata(finite_array(scores, "scores"))]
 
 
 def _tau_b(ranks: Sequence[float], scores: Sequence[float]) -> float | None:
     same_length(ranks=ranks, scores=scores)
-    _check_finite(ranks, scores)
-    tau = float(kendalltau([-rank for rank in ranks], scores).statistic)
-    return None if np.isnan(tau) else tau
-
-
-def _check_finite(*rows: Sequence[float]) -> None:
-    for values in rows:
-        if not np.isfinite(values).all():
-            raise ValueError(f"values must be finite, got {list(values)}")
+    rising = -finite_array(ranks, "ranks")
+    return number(quietly(kendalltau, rising, finite_array(scores, "scores")).statistic)

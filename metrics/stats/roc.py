@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from xling_metrics.stats.resampling import LEVEL, Floats, Resampler, permutation_p
-from xling_metrics.stats.shares import Range, t_quantile, wilson
+from xling_metrics.stats.shares import Range, student_range, t_quantile, wilson
 from xling_metrics.stats.swaps import over
 
 K = TypeVar("K", bound=Hashable)
@@ -41,9 +41,7 @@ def rows_of(rows: Rows[K], keys: Sequence[K] | None = None) -> RowsOf:
     """The usable rows of some questions, in their order; of all that have any without `keys`."""
     keys = [key for key in rows if _usable(rows[key])] if keys is None else keys
     usable = [(*row, at) for at, key in enumerate(keys) for row in _usable(rows[key])]
-    labels, chances, owner = (np.array(x) for x in zip(*usable, strict=True)) if usable else [
-        np.zeros(0)
-    ] * 3  # fmt: skip
+    labels, chances, owner = np.array(usable, dtype=float).reshape(-1, 3).T
     return RowsOf(labels, chances, owner.astype(int), len(keys))
 
 
@@ -85,8 +83,6 @@ def auc_difference(values: RowsOf, baseline: RowsOf, level: float = LEVEL) -> Ra
     The variance of the difference takes both sides of a question together (DeLong, DeLong &
     Clarke-Pearson 1988 for rows; Obuchowski 1997 for questions with several).
     """
-    from scipy.stats import t  # type: ignore[import-untyped]
-
     (a, own), (b, other) = influences(values), influences(baseline)
     n = values.n
     if a is None or b is None:
@@ -94,9 +90,7 @@ def auc_difference(values: RowsOf, baseline: RowsOf, level: float = LEVEL) -> Ra
     if n < 2:
         return Range(a - b, None, None, None, None, n, "delong")
     se = float(np.sqrt(n / (n - 1) * ((own - other) ** 2).sum()))
-    half = t_quantile(level, n - 1) * se
-    p = float(2 * t.sf(abs(a - b) / se, n - 1)) if se else None
-    return Range(a - b, a - b - half, a - b + half, p, se, n, "delong")
+    return student_range(a - b, se, n - 1, n, level, "delong")
 
 
 def auc_swap_p(values: RowsOf, baseline: RowsOf, draws: Resampler) -> float | None:
@@ -149,7 +143,7 @@ def influences(rows: RowsOf) -> tuple[float | None, Floats]:
 
 
 def _mid_ranks(values: np.ndarray) -> np.ndarray:
-    from scipy.stats import rankdata
+    from scipy.stats import rankdata  # type: ignore[import-untyped]
 
     return np.asarray(rankdata(values), dtype=np.float64)
 

@@ -51,12 +51,6 @@ def bounds(times: Sequence[float], alpha: float) -> list[float]:
     ]
 
 
-def _over(edge: float, places: Floats, density: Floats, step: float, budget: float) -> float:
-    """The probability of a step beyond an edge, less what may be spent."""
-    tails = norm.sf((edge - places) / step) + norm.sf((edge + places) / step)
-    return float(density @ tails) - budget
-
-
 @functools.lru_cache(maxsize=4096)
 def _edge(times: tuple[float, ...], alpha: float) -> tuple[float, float]:
     """How far the sum's path may be at the last of some looks, and the alpha spent up to it."""
@@ -64,7 +58,12 @@ def _edge(times: tuple[float, ...], alpha: float) -> tuple[float, float]:
     time, before = times[-1], times[-2] if len(times) > 1 else 0.0
     budget, far = spent(time, alpha) - used, _FARTHEST * float(np.sqrt(time))
     step = float(np.sqrt(time - before))
-    over = functools.partial(_over, places=places, density=density, step=step, budget=budget)
+
+    def over(edge: float) -> float:
+        """The probability of a step beyond an edge, less what may be spent."""
+        tails = norm.sf((edge - places) / step) + norm.sf((edge + places) / step)
+        return float(density @ tails) - budget
+
     edge = float(brentq(over, 0.0, far, xtol=1e-10)) if over(far) < 0 else far
     return edge, used + max(0.0, budget)
 

@@ -38,16 +38,27 @@ class Range(NamedTuple):
     method: str
 
 
-def cut(interval: Range, reach: float) -> Range:
+def cut(interval: Range, most: float, least: float | None = None) -> Range:
     """An interval without what cannot be; it covers what it covered.
 
     Args:
-        interval: Of a difference of shares, or of a change of such a difference.
-        reach: The most that it can be, either way: 1 for a difference, 2 for its change.
+        interval: Of a share, a difference of shares, or a change of such a difference.
+        most: The most that it can be: 1 for a difference, 2 for its change.
+        least: The least; as far below 0 if it is not given.
     """
     if interval.low is None or interval.high is None:
         return interval
-    return interval._replace(low=max(interval.low, -reach), high=min(interval.high, reach))
+    least = -most if least is None else least
+    return interval._replace(low=max(interval.low, least), high=min(interval.high, most))
+
+
+def student_range(value: float, se: float, df: float, n: int, level: float, method: str) -> Range:
+    """Student's interval and t test of an estimate with its standard error."""
+    from scipy.stats import t  # type: ignore[import-untyped]
+
+    half = t_quantile(level, df) * se
+    p = float(2 * t.sf(abs(value) / se, df)) if se else None
+    return Range(value, value - half, value + half, p, se, n, method)
 
 
 @lru_cache(maxsize=64)

@@ -70,8 +70,9 @@ def studentised_swap_p(a: Floats, b: Floats, score: Score, draws: Resampler) -> 
     both = np.hstack([a, b])
     outer = (both[:, :, None] * both[:, None, :]).reshape(n, -1)
     total, squares = both.sum(axis=0, keepdims=True), outer.sum(axis=0)
-    observed = _statistic(score, total, squares[None], np.zeros((1, outer.shape[1])), both.shape[1])
-    if np.isnan(observed[0]):
+    unmoved = np.zeros((1, outer.shape[1]))
+    observed = float(_statistic(score, total, squares[None], unmoved, both.shape[1])[0])
+    if np.isnan(observed):
         return None
     width, statistics = a.shape[1], []
     columns = np.hstack([b - a, outer])
@@ -80,12 +81,8 @@ def studentised_swap_p(a: Floats, b: Floats, score: Score, draws: Resampler) -> 
         shifted = total + np.hstack([moved[:, :width], -moved[:, :width]])
         own = moved[:, width:]
         statistics.append(_statistic(score, shifted, squares - own, own, both.shape[1]))
-    return permutation_p(
-        float(observed[0]),
-        np.concatenate(statistics),
-        exact=draws.exact,
-        scale=abs(float(observed[0])),
-    )
+    found = np.concatenate(statistics)
+    return permutation_p(observed, found, exact=draws.exact, scale=abs(observed))
 
 
 def _statistic(score: Score, totals: Floats, stayed: Floats, swapped: Floats, width: int) -> Floats:

@@ -18,13 +18,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from itertools import combinations, pairwise
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import common
 import numpy as np
 from common import REAL, Seconds, timed
+from references import bert_pairs, bert_scorer, mean_cosines, save_bert, topic_similarity
 
 K = 10
 Questions = list[list[str]]
@@ -123,7 +123,7 @@ def of_topics(n: int) -> Iterator[Row]:
 
     row, size, total = per_1000, len(asked), Seconds(0.0, 0.0)
     for k in (20, 100):
-        theirs, expected = timed(lambda k=k: by_scikit_learn(asked, k, 0))
+        theirs, expected = timed(lambda k=k: topic_similarity(asked, k, 0))
         total += theirs
         own, results = ours(k, seeds=1)
         apart = float(np.abs(np.array(results[k].per_question) - expected).max())
@@ -178,16 +178,6 @@ def of_sentences(language: str, n: int) -> Questions:
     return [[answer(pool) for _ in range(K)] for pool in pools]
 
 
-def by_scikit_learn(asked: Questions, n_topics: int, seed: int) -> np.ndarray:
-    """The published computation."""
-    from sklearn.decomposition import LatentDirichletAllocation
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    counts = CountVectorizer().fit_transform([a for answers in asked for a in answers])
-    model = LatentDirichletAllocation(n_components=n_topics, random_state=seed, n_jobs=1)
-    return mean_cosines(model.fit(counts).transform(counts), asked)
-
-
 def by_gensim(asked: Questions, seed: int) -> np.ndarray:
     """gensim's HDP with its defaults; topics below 0.01 are dropped, as its `model[text]` does."""
     from gensim.corpora import Dictionary
@@ -199,15 +189,6 @@ def by_gensim(asked: Questions, seed: int) -> np.ndarray:
     gamma = HdpModel(corpus, dictionary, random_state=seed).inference(corpus)
     topics = gamma / gamma.sum(axis=1, keepdims=True)
     return mean_cosines(np.where(topics < 0.01, 0.0, topics), asked)
-
-
-def mean_cosines(topics: np.ndarray, asked: Questions) -> np.ndarray:
-    """The mean over the pairs of each question."""
-    from sklearn.metrics.pairwise import cosine_similarity
-
-    sides = pairwise(np.cumsum([0, *map(len, asked)]))
-    own = (cosine_similarity(topics[a:b])[np.triu_indices(b - a, 1)] for a, b in sides)
-    return np.array([values.mean() for values in own])
 
 
 # Encoder
@@ -237,7 +218,8 @@ def of_encoder(_: int, n: int = 6) -> Iterator[Row]:
 
     parts = (("temperature 1, all distinct", K), ("temperature 0, 2 distinct of 10", 2))
     with TemporaryDirectory() as folder:
-        save_bert_base(folder, words)
+        # About 1.3 pieces a word, as in medical prose.
+        save_bert(folder, words, 6000)
         baselines = bertscore.PUBLISHED_BASELINES
         baselines[known_name(folder), 9] = baselines["bert-base-uncased", 9]
         reference = reference_encoder(folder, device)
@@ -254,22 +236,15 @@ def of_encoder(_: int, n: int = 6) -> Iterator[Row]:
 
 def reference_encoder(folder: str, device: str) -> Callable[[Questions], Any]:
     """P, R, F1 by bert_score and the cosine by sentence-transformers, a row per pair."""
-    import bert_score
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.util import cos_sim
 
-    baseline = Path(bert_score.__file__).with_name("rescale_baseline") / "en/bert-base-uncased.tsv"
-    scorer = bert_score.BERTScorer(
-        model_type=folder, num_layers=9, lang="en", device=device, rescale_with_baseline=True,
-        baseline_path=str(baseline),
-    )  # fmt: skip
+    scorer = bert_scorer(folder, device)
     sentences = SentenceTransformer(folder, device=device)
 
     def score(asked: Questions) -> Any:
-        pairs = [pair for answers in asked for pair in combinations(answers, 2)]
-        first, second = (list(side) for side in zip(*pairs, strict=True))
-        berts = torch.stack(scorer.score(first, second), dim=1)
+        berts = bert_pairs(scorer.score, asked)
         vectors = sentences.encode([a for q in asked for a in q], convert_to_tensor=True)
         cosines = []
         for start, end in pairwise(np.cumsum([0, *map(len, asked)])):
@@ -278,20 +253,6 @@ def reference_encoder(folder: str, device: str) -> Callable[[Questions], Any]:
         return torch.cat([berts, torch.cat(cosines)[:, None]], dim=1)
 
     return score
-
-
-def save_bert_base(folder: str, words: list[str]) -> None:
-    """6,000 pieces for these 5,000 words: about 1.3 pieces a word, as in medical prose."""
-    import torch
-    from tokenizers import BertWordPieceTokenizer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    trained = BertWordPieceTokenizer()
-    trained.train_from_iterator(words, vocab_size=6000, min_frequency=1, show_progress=False)
-    trained.save_model(folder)  # vocab.txt
-    BertTokenizerFast.from_pretrained(folder, model_max_length=512).save_pretrained(folder)
-    torch.manual_seed(0)
-    BertModel(BertConfig()).save_pretrained(folder)
 
 
 # The table

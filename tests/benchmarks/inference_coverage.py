@@ -23,7 +23,6 @@ from inference_data import (
     holds,
     judged_sides,
     rows_for_auc,
-    too_few,
     truth_of,
     two_shares,
     verdict_settings,
@@ -42,6 +41,7 @@ from xling_metrics.stats.roc import auc_difference, auc_interval
 from xling_metrics.stats.shares import clustered_share, paired_shares, unpaired_shares, wilson
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
+from xling_tasks.report.human import unlabelled
 from xling_tasks.report.inference import unpaired
 
 held = partial(drawn, INTERVAL)
@@ -259,7 +259,7 @@ def of_people(plan: Plan) -> Iterator[Cell]:
             judged_sides(np.random.default_rng([900 + seed, i]), n, m, p, wrong)
             for i in range(plan.few)
         ]
-        labelled = [own for own in sides if not any(map(too_few, own))]
+        labelled = [own for own in sides if not any(map(unlabelled, own))]
         gaps = [ppi_contrast([*zip((1, -1), own, strict=True)], shares=True) for own in labelled]
         means = [ppi_mean(own[0], shares=True) for own in labelled]
         setting = f"n={n}, {m} labels, share {p:g}, judge {name}"

@@ -15,7 +15,6 @@ from xling_metrics.stats.roc import RowsOf
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.commands.annotate.draw import allocate
-from xling_tasks.report.human import unlabelled
 
 SIZES = (24, 100, 246, 1134)
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
@@ -141,11 +140,6 @@ def judged_sides(rng, n: int, m: int, p: float, wrong) -> tuple[Judged, Judged]:
                 human[place] = float(truth[place])
         found.append(Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist()))
     return found[0], found[1]
-
-
-def too_few(side: Judged) -> bool:
-    """Whether a stratum has no label: then a report corrects nothing."""
-    return bool(unlabelled(side))
 
 
 PAIRS = ((0.02, 0.07), (0.05, 0.05), (0.1, 0.2), (0.5, 0.5))

@@ -56,6 +56,13 @@ def _task(criterion: str, codes: Sequence[str], rows: list[dict[str, Any]], **up
     return task_of(scores, rows, record=record, better=up)
 
 
+def _row(number: int, text: int | None = None, **values: Any) -> dict[str, Any]:
+    """A question's sample; questions with one number of a text have the same."""
+    question = f"Question {number if text is None else text}?"
+    doc = {"question_id": f"q{number}", "question": question}
+    return {"doc": doc, "resps": [["x"]], **values}
+
+
 def correctness(code: str, harm, *, helped=None, useless=None, silent=None, texts=None) -> Tasks:
     """One language, answer by answer.
 
@@ -76,32 +83,26 @@ def correctness(code: str, harm, *, helped=None, useless=None, silent=None, text
             "no_response": float(unread),
         } | USELESS.get("" if useless is None else useless[i], {})
         own = {code: outcome_of(values, inside=values.get("langid_match", 1.0) == 1)}
-        text = f"Question {i if texts is None else texts[i]}?"
-        rows.append({"doc": {"question_id": f"q{i}", "question": text}, "resps": [["x"]],
-                     "n_answered": {"outcome": own}} | values)  # fmt: skip
+        text = i if texts is None else texts[i]
+        rows.append(_row(i, text, n_answered={"outcome": own}, **values))
     up = {"contradictory": False, "more_comprehensive": True, "no_response": False}
     return {f"correctness_{code}": _task("correctness", [code], rows, **up)}
 
 
 def exam(code: str, right, unread=None) -> Tasks:
     """Letters, one to a question."""
+    lost = np.zeros(len(right), dtype=bool) if unread is None else unread
     rows = [
-        {"doc": {"question_id": f"q{i}", "question": f"Question {i}?"}, "resps": [["x"]],
-         "acc": float(right[i] and not (unread is not None and unread[i])),
-         "unparsed_rate": float(unread is not None and unread[i])}
-        for i in range(len(right))
-    ]  # fmt: skip
+        _row(i, acc=float(hit and not gone), unparsed_rate=float(gone))
+        for i, (hit, gone) in enumerate(zip(right, lost, strict=True))
+    ]
     return {f"mcqa_{code}": _task("mcqa", [code], rows, acc=True, unparsed_rate=False)}
 
 
 def similar(code: str, values) -> Tasks:
     """How alike several answers to each question are."""
     name = "sim_sent_t1.0"
-    rows = [
-        {"doc": {"question_id": f"q{i}", "question": f"Question {i}?"}, "resps": [["x"]],
-         name: float(value)}
-        for i, value in enumerate(values)
-    ]  # fmt: skip
+    rows = [_row(i, **{name: float(value)}) for i, value in enumerate(values)]
     return {f"consistency_{code}": _task("consistency", [code], rows, **{name: True})}
 
 
@@ -157,16 +158,8 @@ class Way:
     @staticmethod
     def _page(run: Path) -> str:
         with contextlib.redirect_stdout(io.StringIO()):
-            words = [
-                "--to",
-                f"{run}_page",
-                "--no-pictures",
-                "--samples",
-                "0",
-                "--n-resamples",
-                "1000",
-            ]
-            if main(["report", str(run), *words]):
+            options = ["--no-pictures", "--samples", "0", "--n-resamples", "1000"]
+            if main(["report", str(run), "--to", f"{run}_page", *options]):
                 raise AssertionError("xling report failed")
         return Path(f"{run}_page", "report.md").read_text(encoding="utf-8")
 
@@ -181,9 +174,7 @@ class Way:
                 if main(["compare", *runs, "--json"]):
                     raise AssertionError("xling compare failed")
         content = json.loads(out.getvalue())
-        told = {
-            row["kind"]: row["outcome"]
-            for row in content["comparisons"]
-            if (row["metric"], row["language"]) == (metric, "hi")
-        }
+        about = (metric, "hi")
+        rows = [r for r in content["comparisons"] if (r["metric"], r["language"]) == about]
+        told = {row["kind"]: row["outcome"] for row in rows}
         return told | {"summary": " ".join(content["summary"])}

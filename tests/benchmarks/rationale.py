@@ -25,6 +25,7 @@ from typing import Any
 import common
 from common import REAL, Seconds, timed
 from rationale_texts import generated, pairs, real
+from references import rouge_package, rouge_score
 from xling_metrics.bleu import sentence_bleu
 from xling_metrics.rationale_tokens import RATIONALE_LANGUAGES, cut_rationale
 from xling_metrics.rouge import rouge, rouge_standard
@@ -42,23 +43,14 @@ def scores(c: Any, r: Any) -> list[float]:
 def reference_scores() -> Callable[[Any, Any], list[float]]:
     """The same by nltk (all weights in one call), rouge and rouge-score."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-    from rouge import Rouge
-    from rouge_score.rouge_scorer import RougeScorer
 
-    class Split:
-        def tokenize(self, text: str) -> list[str]:
-            return text.split()
-
-    smooth, package, names = SmoothingFunction().method1, Rouge(), ["rouge1", "rouge2", "rougeL"]
-    scorer = RougeScorer(names, tokenizer=Split())
+    smooth, sets, counts = SmoothingFunction().method1, rouge_package(), rouge_score()
     sys.setrecursionlimit(10_000)  # as the published code does; else long texts end it
 
     def score(c: Any, r: Any) -> list[float]:
         bleu = sentence_bleu([r.tokens], c.tokens, WEIGHTS, smooth)
-        sets = package.get_scores(c.rouge_text, r.rouge_text)[0]
-        counts = scorer.score(" ".join(r.standard_tokens), " ".join(c.standard_tokens))
-        own = [sets[name]["f"] for name in ("rouge-1", "rouge-2", "rouge-l")]
-        return [*bleu, *own, *(counts[name].fmeasure for name in names)]
+        own = sets(c.rouge_text, r.rouge_text)
+        return [*bleu, *own, *counts(c.standard_tokens, r.standard_tokens)]
 
     return score
 

@@ -6,13 +6,10 @@ import pytest
 from xling_metrics.choices import best, chance_level, exact, jaccard
 
 
-def test_exact_is_equality_of_sets():
+def test_sets_of_letters():
     assert exact({"A", "C"}, ["C", "A"])
     assert not exact({"A"}, ["A", "C"])
     assert not exact(None, ["A"])
-
-
-def test_jaccard():
     # {A, B} and {B, C} share one of three.
     assert jaccard({"A", "B"}, {"B", "C"}) == pytest.approx(1 / 3)
     assert jaccard({"A"}, {"A"}) == 1.0
@@ -22,12 +19,9 @@ def test_jaccard():
         jaccard({"A"}, set())
 
 
-def test_chance():
+def test_best_and_chance():
     assert chance_level(4, several=False) == 0.25
     assert chance_level(5, several=True) == pytest.approx(1 / 31)
-
-
-def test_best_is_unique_or_none():
     assert best([-3.0, -1.0, -2.0]) == 1
     assert best([-1.0, -1.0, -2.0]) is None
     assert best([-math.inf, -math.inf]) is None

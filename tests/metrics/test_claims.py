@@ -31,6 +31,9 @@ def test_abstentions_count_in_recall_alone():
     pairs = [of(0.8, 0.6)] * 7 + [abstention] * 3
     assert information_f1(pairs) == pytest.approx(0.672 / 1.22)
     assert fmean(pair.f1 for pair in pairs) == pytest.approx(0.48)
+    assert information_f1([claim_scores([], [False])] * 3) == 0.0
+    assert information_f1([claim_scores([False], [])] * 3) == 0.0
+    assert information_f1([of(0, 0)]) == 0.0
 
 
 def test_unscored_prompts_are_left_out_of_both_means():
@@ -40,9 +43,3 @@ def test_unscored_prompts_are_left_out_of_both_means():
     assert information_f1([of(0.5, 0.5), half]) == pytest.approx(0.5)
     assert information_f1([half, ClaimScores(None, None, None)]) is None
     assert information_f1([]) is None
-
-
-def test_nothing_said_is_nothing_in_common():
-    assert information_f1([claim_scores([], [False])] * 3) == 0.0
-    assert information_f1([claim_scores([False], [])] * 3) == 0.0
-    assert information_f1([of(0, 0)]) == 0.0

@@ -14,13 +14,10 @@ from xling_metrics.classification import (
 )
 
 
-def test_hand_derived():
+def test_verdict_scores_by_hand():
     # Class 1: tp 1, fp 1, fn 1 -> P = R = F1 = 1/2. Class 0: tp 1, fp 1, fn 1 -> 1/2.
     scores = verdict_scores([1, 1, 0, 0], [1, 0, 0, 1])
     assert scores == (0.5, 0.5, 0.5, 0.5, 0.5, 4)
-
-
-def test_mean_of_class_f1_is_not_the_harmonic_mean_of_macro_p_and_r():
     # Class 1: tp 1, fp 0, fn 1 -> P 1, R 1/2, F1 2/3. Class 0: tp 8, fp 1, fn 0 -> P 8/9, R 1,
     # F1 16/17. macro F1 = (2/3 + 16/17) / 2 = 41/51 = 0.8039; the harmonic mean of
     # 17/18 and 3/4 would be 0.8361.
@@ -28,9 +25,6 @@ def test_mean_of_class_f1_is_not_the_harmonic_mean_of_macro_p_and_r():
     assert scores.macro_f1 == pytest.approx(41 / 51, abs=1e-12)
     assert scores.macro_precision == pytest.approx(17 / 18, abs=1e-12)
     assert scores.macro_recall == pytest.approx(0.75, abs=1e-12)
-
-
-def test_unusable_verdicts_are_left_out_and_counted():
     with_gaps = verdict_scores([1, 0, 1, 0, 1], [1, 0, None, None, 0])
     assert with_gaps == verdict_scores([1, 0, 1], [1, 0, 0])
     assert with_gaps.n == 3
@@ -81,7 +75,7 @@ def test_probability_scores_by_hand():
     assert scores.ece == pytest.approx(0.025 + 0.05 + 0.3)
 
 
-def test_equals_scikit_learn():
+def test_equals_scikit_learn_and_names_it():
     rng = random.Random(1)
     labels = [rng.randint(0, 1) for _ in range(300)]
     chances = [rng.choice([rng.random(), 0.5]) for _ in labels]
@@ -93,9 +87,6 @@ def test_equals_scikit_learn():
     assert hard.auc_hard == pytest.approx(hard.macro_recall, abs=1e-12)
     assert soft.auc == pytest.approx(sk.roc_auc_score(labels, chances))
     assert soft.brier == pytest.approx(sk.brier_score_loss(labels, chances))
-
-
-def test_signature():
     import sklearn
 
     assert verdict_signature("macro_f1") == (

@@ -156,18 +156,15 @@ def test_long_lines_are_those_of_five_words():
     assert len(seen) == 4
 
 
-def test_langid_narrowed_elsewhere_does_not_matter():
+def test_langid_code_and_langid_narrowed_elsewhere_does_not_matter():
+    assert [langid_code(c) for c in ("iw", "he", "zh-CN", "hi")] == ["he", "he", "zh", "hi"]
+    with pytest.raises(ValueError, match="langid does not know 'tlh'; it knows af, am"):
+        langid_code("tlh")
     try:
         langid.set_languages(["en", "fr"])
         assert identify([HI]) == ["hi"]
     finally:
         langid.set_languages(None)
-
-
-def test_langid_code():
-    assert [langid_code(c) for c in ("iw", "he", "zh-CN", "hi")] == ["he", "he", "zh", "hi"]
-    with pytest.raises(ValueError, match="langid does not know 'tlh'; it knows af, am"):
-        langid_code("tlh")
 
 
 @pytest.mark.parametrize(
@@ -181,9 +178,7 @@ def test_langid_code():
 )  # fmt: skip
 def test_sentences(language, expected, glue):
     assert sentences(glue.join(expected) or glue, language) == expected
-
-
-def test_published_sentences_cut_numbers():
+    # The published split cuts numbers.
     assert published_sentences("Take 3.5 mg. यह है।ठीक？ ") == ["Take 3.", "5 mg.", "यह है।", "ठीक？"]
     assert published_sentences("") == []
 
@@ -195,72 +190,47 @@ def test_language_consistency_by_hand():
     nothing = ["", " \n", "***\n\n12."]
     assert language_consistency_corpus([*nothing, ZH * 3], "zh-CN") == [None, None, None, 1.0]
     assert language_consistency_corpus([], "zh") == []
-
-
-def test_sentence_without_letters_does_not_count():
     # langid calls '24.' English; the share is over the one sentence that has letters
     answer = f"{ZH}\n\n24."
     assert len(sentences(answer, "zh")) == 2
     assert language_consistency(answer, "zh") == 1.0
     assert published_language_consistency_corpus([answer], "zh") == [0.5]
-
-
-def test_corpus_equals_single_answers():
-    answers = [f"{ES} {EN}", "", ES, f"{ES} {EN}", FR]
-    expected = [language_consistency(answer, "es") for answer in answers]
-    assert language_consistency_corpus(answers, "es") == expected == [0.5, None, 1.0, 0.5, 0.0]
-
-
-def test_published_share_leaves_out_other_languages():
     # French is none of the four: Spanish 1 of 1, and an answer in French alone is not scored
     assert published_language_consistency_corpus([f"{ES} {FR}", FR], "es") == [1.0, None]
     with pytest.raises(ValueError, match="published for en, es, zh, hi only"):
         published_language_consistency_corpus([FR], "fr")
 
 
+LONG = ZH * 4  # one line, long enough in Chinese that langid has no doubt
+
+
 @pytest.mark.parametrize(
-    ("text", "language", "passes"),
+    ("text", "language", "lines", "words"),
     [
-        (f"{ES}\n{ES}", "es", True), (f"{ES}\n{EN}", "es", False),
-        (f"{ES}\n- OK, two mg\n\n", "es", True),  # three words: too short to count
-        ("Sí.\nNo.", "es", None), ("", "es", None),
+        (f"{ES}\n{ES}", "es", True, None),  # words of Latin letters do not show
+        (f"{ES}\n{EN}", "es", False, None),
+        (f"{ES}\n- OK, two mg\n\n", "es", True, None),  # three words: too short to count
+        ("Sí.\nNo.", "es", None, None), ("", "es", None, None), ("", "hi", None, None),
         # ten letters of Chinese stand for five words, in a line of any language
-        ("对不起我不能回答此题", "zh", True), ("对不起我不能回答此题", "hi", False), ("我不能回答", "hi", None),
+        ("对不起我不能回答此题", "zh", True, True), ("对不起我不能回答此题", "hi", False, None),
+        ("我不能回答", "hi", None, None),
+        (LONG, "zh", True, True),
+        (f"{LONG}建议查询 https://www.who.int/health 和 help@who.int 了解更多", "zh", True, True),
+        (f"{LONG}血糖低于 5.6 mmol/L，每天 20 mg", "zh", True, True),
+        (f"{LONG}检查 HbA1c 和 COVID-19，服用 Paracetamol", "zh", True, True),  # upper case or a digit
+        (f"{LONG}α 和 β 受体", "zh", True, True),  # symbols
+        (f"{LONG}请注意 fasting 血糖", "zh", True, False),
+        (f"{LONG}请注意 도움말 血糖", "zh", True, False),  # without case two letters are enough
+        (HI, "hi", True, True), (f"{HI} कृपया water ज़रूर पिएँ।", "hi", True, False),
+        (f"{HI}\n{EN}", "hi", False, None),
+        (JA, "ja", True, True),  # kana, kanji and the long-vowel mark
+        (f"{AR} هذا مهم جدا dosage للمريض", "ar", True, False),
+        (f"{KO} 매일 培养 하세요.", "ko", True, False),
     ],
 )  # fmt: skip
-def test_line_pass(text, language, passes):
-    assert line_pass(text, language) is passes
-
-
-@pytest.mark.parametrize(
-    ("added", "expected"),
-    [
-        ("", True),
-        ("建议查询 https://www.who.int/health 和 help@who.int 了解更多", True),  # addresses
-        ("血糖低于 5.6 mmol/L，每天 20 mg", True),  # units
-        ("检查 HbA1c 和 COVID-19，服用 Paracetamol", True),  # upper case or a digit
-        ("α 和 β 受体", True),  # symbols
-        ("请注意 fasting 血糖", False),
-        ("请注意 도움말 血糖", False),  # a script without case: two letters are enough
-    ],
-)
-def test_word_pass_chinese(added: str, expected: bool):
-    # one line, long enough in Chinese that langid has no doubt
-    assert language_confusion_corpus([ZH * 4 + added], "zh") == [Confusion(True, expected)]
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "passes"),
-    [
-        (HI, "hi", True), (f"{HI} कृपया water ज़रूर पिएँ।", "hi", False),
-        (JA, "ja", True),  # kana, kanji and the long-vowel mark
-        (f"{AR} هذا مهم جدا dosage للمريض", "ar", False), (f"{KO} 매일 培养 하세요.", "ko", False),
-        (f"{HI}\n{EN}", "hi", None), ("", "hi", None),  # no line pass
-        (ES, "es", None),  # Latin letters
-    ],
-)  # fmt: skip
-def test_word_pass_other_scripts(text, language, passes):
-    assert word_pass(text, language) is passes
+def test_line_and_word_pass(text, language, lines, words):
+    assert language_confusion_corpus([text], language) == [Confusion(lines, words)]
+    assert line_pass(text, language) is lines and word_pass(text, language) is words
 
 
 @pytest.mark.realdata

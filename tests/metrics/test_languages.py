@@ -10,10 +10,17 @@ from xling_metrics.languages import KNOWN, known, letters_of, no_row
 pytestmark = pytest.mark.core
 
 
-def test_a_row_of_ours_has_its_groups_and_no_other():
+def test_every_row_has_what_it_needs():
     for row in KNOWN.values():
         groups = {bool(row.script_group), bool(row.branch), bool(row.family)}
         assert groups == {row.ours and row.code != "en"}, row.code
+    assert KNOWN.keys() >= LABELS
+    for row in KNOWN.values():
+        for field in ("declines", "negates"):
+            try:
+                regex.compile(getattr(row, field), regex.I)
+            except regex.error as error:
+                pytest.fail(f"languages.yaml, {row.code}: {field}: no regular expression: {error}")
 
 
 def test_no_two_rows_claim_one_code():
@@ -26,16 +33,9 @@ def test_no_two_rows_claim_one_code():
             taken[alias] = row.code
 
 
-def test_what_langid_knows_has_a_row():
-    assert KNOWN.keys() >= LABELS
-
-
-def test_a_foreign_word_shows_by_its_script_where_there_is_one_script_and_not_latin():
+def test_scripts():
     codes = ("hi", "ja", "am", "zh", "es", "sr", "ku", "xx")
     assert [code for code in codes if has_own_script(code)] == ["hi", "ja", "am", "zh"]
-
-
-def test_letters_of_scripts():
     # KATAKANA-HIRAGANA PROLONGED SOUND MARK belongs to no script of its own; a digit is no letter.
     assert letters_of(known("ja").unicode_scripts).findall("コーヒー2杯 ok") == list("コーヒー杯")
     assert letters_of(known("sr").unicode_scripts).findall("lek лек") == list("lekлек")
@@ -79,12 +79,3 @@ def test_a_code_without_a_row_has_the_one_that_was_meant():
     for code in ("FI", "fin", "Finnish"):
         assert f"{code!r} has no row. Did you mean 'fi'? Mend the code" in no_row(code)
     assert "'qq' has no row. Mend the code, or add a row to" in no_row("qq")
-
-
-def test_patterns_of_rows_can_be_compiled():
-    for row in KNOWN.values():
-        for field in ("declines", "negates"):
-            try:
-                regex.compile(getattr(row, field), regex.I)
-            except regex.error as error:
-                pytest.fail(f"languages.yaml, {row.code}: {field}: no regular expression: {error}")

@@ -38,42 +38,35 @@ def _reference_mean(answers: list[str], n: int) -> float | None:
     return sum(scored) / len(scored) if scored else None
 
 
-def test_three_answers_by_hand():
-    # 1-grams: A {take, the, pill}, B {take, the, tablet}, C {rest}
-    #   AB 2/4, AC 0/4, BC 0/4                                    -> mean 1/6
-    # 2-grams: A {take the, the pill}, B {take the, the tablet}, C {}
-    #   AB 1/3; AC and BC one empty, the other not: 0, scored     -> mean 1/9
-    result = ngram_consistency(["Take the pill.", "take the TABLET", "Rest!"])
-    assert result == (pytest.approx(1 / 6), pytest.approx(1 / 9))
+@pytest.mark.parametrize(
+    ("answers", "one", "two"),
+    [
+        # 1-grams: A {take, the, pill}, B {take, the, tablet}, C {rest}
+        #   AB 2/4, AC 0/4, BC 0/4                                    -> mean 1/6
+        # 2-grams: A {take the, the pill}, B {take the, the tablet}, C {}
+        #   AB 1/3; AC and BC one empty, the other not: 0, scored     -> mean 1/9
+        (["Take the pill.", "take the TABLET", "Rest!"], 1 / 6, 1 / 9),
+        # {ha} against {ha}: 1; 2-grams {ha ha} against {}: 0
+        (["ha ha ha", "ha"], 1.0, 0.0),
+        # '' and '?' have no words, so their pair is unscored in both orders; with 'yes' they give 0
+        # in 1-grams. In 2-grams no answer has one: nothing is scored.
+        (["", "?", "yes"], 0.0, None),
+        (["", ""], None, None), ([], None, None), (["only one answer"], None, None),
+        # Six pairs: three of "aa bb" with its copies give 1, three with "cc" give 0
+        (["aa bb", "aa bb", "cc", "aa bb"], 0.5, 0.5),
+    ],
+)  # fmt: skip
+def test_by_hand(answers, one, two):
+    assert ngram_consistency(answers) == (pytest.approx(one), pytest.approx(two))
 
 
-def test_a_set_ignores_repetition():
-    # {ha} against {ha}: 1; 2-grams {ha ha} against {}: 0
-    assert ngram_consistency(["ha ha ha", "ha"]) == (1.0, 0.0)
-
-
-def test_pairs_without_ngrams_are_unscored():
-    # '' and '?' have no words, so their pair is unscored in both orders; with 'yes' they give 0 in
-    # 1-grams. In 2-grams no answer has one: nothing is scored.
-    assert ngram_consistency(["", "?", "yes"]) == (0.0, None)
-    for answers in (["", ""], [], ["only one answer"]):
-        assert ngram_consistency(answers) == (None, None)
-
-
-def test_copies_count_as_pairs_of_one():
-    # Six pairs: three of "aa bb" with its copies give 1, three with "cc" give 0
-    answers = ["aa bb", "aa bb", "cc", "aa bb"]
-    assert ngram_consistency(answers) == (0.5, 0.5)
-    assert distinct_answers(answers) == 2
-    assert distinct_answers([]) == 0
-
-
-def test_source_language_words():
+def test_source_language_words_and_distinct_answers():
     # Hindi, three words each, two shared: 2/4; bigrams {दवा रोज़, रोज़ लें} and {दवा रोज़, रोज़ खाएँ}: 1/3.
     # The published pattern would find nothing in these words but single letters.
     answers = ["दवा रोज़ लें।", "दवा रोज़ खाएँ।"]
     result = ngram_consistency(answers, tokenize=lambda text: lower_words(text, "hi"))
     assert result == (0.5, pytest.approx(1 / 3))
+    assert (distinct_answers([*answers, answers[0]]), distinct_answers([])) == (2, 0)
 
 
 def test_one_tokenization_per_distinct_answer():

@@ -17,21 +17,10 @@ def test_equals_sacrebleu(answer, reference):
     assert chrf(answer, reference) == sacrebleu.sentence_chrf(answer, [reference]).score
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "score"),
-    [
-        ("same text", "same text", 100),
-        ("aaaa", "zzzz", 0),
-        ("", "x", None),
-        ("  ", "x", None),
-        ("x", "", None),
-    ],
-)
-def test_equal_nothing_alike_and_nothing_to_compare(answer, reference, score):
-    assert chrf(answer, reference) == (score if score is None else pytest.approx(score))
-
-
-def test_signature():
+def test_equal_nothing_alike_nothing_to_compare_and_signature():
+    assert chrf("same text", "same text") == pytest.approx(100)
+    assert chrf("aaaa", "zzzz") == pytest.approx(0)
+    assert chrf("", "x") is chrf("  ", "x") is chrf("x", "") is None
     assert chrf_signature() == (
         "chrf2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|aggregation:mean_of_answers"
         f"|sacrebleu:{sacrebleu.__version__}"

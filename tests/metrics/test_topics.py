@@ -8,6 +8,8 @@ from statistics import mean, stdev
 import numpy as np
 import pytest
 import sklearn
+from references import lda as fitted
+from references import topic_similarity as published
 from scipy.sparse import csr_matrix
 from xling_metrics import hdp, lda
 from xling_metrics.topics import topic_consistencies, topic_corpus
@@ -38,25 +40,6 @@ def generated(script: str, n_questions: int = 30, k: int = 5, seed: int = 0) -> 
     questions[0][1] = questions[0][0]
     questions[1][2] = questions[0][0]
     return questions
-
-
-def fitted(counts, n_topics: int, seed: int):
-    """scikit-learn's own fit."""
-    from sklearn.decomposition import LatentDirichletAllocation
-
-    model = LatentDirichletAllocation(n_components=n_topics, random_state=seed, n_jobs=1)
-    return model.fit(counts)
-
-
-def published(answers: list[list[str]], n_topics: int, seed: int) -> list[float]:
-    """The published computation, with nothing of ours: every text fitted and transformed."""
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.metrics.pairwise import cosine_similarity
-
-    counts = CountVectorizer().fit_transform([a for q in answers for a in q])
-    topics = iter(fitted(counts, n_topics, seed).transform(counts))
-    cosines = [cosine_similarity([next(topics) for _ in question]) for question in answers]
-    return [float(own[np.triu_indices(len(own), 1)].mean()) for own in cosines]
 
 
 def consistency(answers, n_topics=20, **options):
@@ -116,13 +99,6 @@ def test_distributions_are_scikit_learns(n_topics: int):
     np.testing.assert_allclose(distributions, expected, rtol=0, atol=1e-9)
 
 
-def test_random_starts_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch):
-    answers = generated("english", 12)
-    expected = consistency(answers, seeds=(0,))
-    monkeypatch.setattr(lda, "_BLOCK", 7)
-    assert consistency(answers, seeds=(0,)) == expected
-
-
 def test_without_numba_scikit_learn_gives_the_same(monkeypatch: pytest.MonkeyPatch):
     answers = generated("hindi", 12)
     compiled = consistency(answers, 100, seeds=(0, 1))
@@ -134,13 +110,14 @@ def test_without_numba_scikit_learn_gives_the_same(monkeypatch: pytest.MonkeyPat
     assert plain.signature == compiled.signature
 
 
-def test_seeds_are_averaged_and_their_spread_reported():
+def test_seeds_are_averaged_and_their_spread_reported(monkeypatch: pytest.MonkeyPatch):
     answers = generated("english", 12)
     single = [consistency(answers, seeds=(seed,)) for seed in (0, 1, 2)]
+    monkeypatch.setattr(lda, "_BLOCK", 7)  # documents whose random starts are drawn at once
     result = consistency(answers, seeds=(0, 1, 2))
     by_question = list(zip(*(one.per_question for one in single), strict=True))
-    assert result.per_question == pytest.approx([mean(values) for values in by_question])
     assert result.per_question_by_seed == [list(values) for values in by_question]
+    assert result.per_question == pytest.approx([mean(values) for values in by_question])
     assert result.seed_sd == pytest.approx(stdev(map(value, single))) and result.seed_sd > 0
     assert single[0].seed_sd is None
     assert result.signature == (
@@ -149,18 +126,12 @@ def test_seeds_are_averaged_and_their_spread_reported():
     )
 
 
-def test_same_again_and_with_any_number_of_threads(monkeypatch: pytest.MonkeyPatch):
-    answers = generated("english", 12)
-    monkeypatch.setattr("xling_metrics.topics.usable_cores", lambda: 1)
-    first = consistency(answers, seeds=(0, 1, 2))
-    monkeypatch.setattr("xling_metrics.topics.usable_cores", lambda: 3)
-    assert consistency(answers, seeds=(0, 1, 2)) == first
-
-
-def test_several_models_at_once_are_each_one_alone():
+def test_several_models_at_once_in_threads_are_each_one_alone(monkeypatch: pytest.MonkeyPatch):
     answers = [*generated("english", 9), ["knee pain"], ["", "sore knee", "sore head"]]
     corpus = topic_corpus(answers)
+    monkeypatch.setattr("xling_metrics.topics.usable_cores", lambda: 3)
     together = topic_consistencies(corpus, models=(20, 100), seeds=(0, 3))
+    monkeypatch.setattr("xling_metrics.topics.usable_cores", lambda: 1)
     for n_topics, result in together.items():
         assert result == consistency(answers, n_topics, seeds=(0, 3))
 
@@ -264,22 +235,16 @@ def test_without_tomotopy_hdp_is_none(monkeypatch: pytest.MonkeyPatch):
         hdp.hdp_distributions(topic_corpus([["knee"]]).counts, np.array([0]), seed=0)
 
 
-@pytest.mark.parametrize(
-    ("n_topics", "seeds", "message"),
-    [
-        (20, (), "distinct"),
-        (20, (1, 1), "distinct"),
-        *((n, (0,), "n_topics") for n in (0, -1, 100_001)),
-    ],
-)
-def test_what_cannot_be_is_refused(n_topics, seeds, message):
-    with pytest.raises(ValueError, match=message):
-        consistency([["knee", "head"]], n_topics, seeds=seeds)
+def test_what_cannot_be_is_refused():
+    for seeds in ((), (1, 1)):
+        with pytest.raises(ValueError, match="distinct"):
+            consistency([["knee", "head"]], seeds=seeds)
+    for n_topics in (0, -1, 100_001):
+        with pytest.raises(ValueError, match="n_topics"):
+            consistency([["knee", "head"]], n_topics)
 
 
-def test_only_long_work_shows_progress(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
+def test_only_long_work_shows_progress(capsys, monkeypatch):
     answers = [["knee pain", "head ache"]]
     consistency(answers, 2)
     assert capsys.readouterr().err == ""

@@ -56,20 +56,13 @@ def test_words(language: str, text: str, expected: list[str]):
     assert length_words(text, language) == len(expected)
 
 
-@pytest.mark.parametrize(
-    ("language", "module"), [("ja", "unidic_lite"), ("th", "pythainlp.tokenize")]
-)
+@pytest.mark.parametrize(("language", "module"), [("ja", "unidic_lite"), ("th", "pythainlp.tokenize")])  # fmt: skip
 def test_absent_segmenter_names_the_extra(language, module, monkeypatch):
     words_module.segmenter.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"xling-tasks\[{language}\]"):
         words("あ", language)
     words_module.segmenter.cache_clear()
-
-
-def test_unspaced_language_without_segmenter_is_refused():
-    with pytest.raises(ValueError, match="without spaces"):
-        words("ភាសាខ្មែរ", "km")
 
 
 def test_jieba_is_silent_and_leaves_no_cache(tmp_path, monkeypatch, capfd):
@@ -88,32 +81,29 @@ def test_lower_words_joins_the_two_spellings_of_a_letter():
     assert published_words("Cafe\u0301") != published_words("Caf\u00e9")
 
 
-@pytest.mark.parametrize(
-    ("code", "name"),
-    [
-        ("zh-CN", r"jieba:0\."),
-        ("hi", r"regex:20"),
-        ("ja", r"fugashi:.*\+unidic-lite:"),
-        ("th", "pythainlp:"),
-    ],
-)
-def test_segmenter_names(code, name):
-    assert re.match(name, segmenter_name(code))
+def test_segmenter_names():
+    names = {
+        "zh-CN": r"jieba:0\.",
+        "hi": "regex:20",
+        "ja": r"fugashi:.*\+unidic-lite:",
+        "th": "pythainlp:",
+    }
+    for code, name in names.items():
+        assert re.match(name, segmenter_name(code))
 
 
-def test_language_code():
+def test_language_codes_and_a_language_without_a_segmenter():
     assert [language_code(c) for c in ("iw", "zh_Hant", "pt-BR", "EN")] == ["he", "zh", "pt", "en"]
+    with pytest.raises(ValueError, match="without spaces"):
+        words("ភាសាខ្មែរ", "km")
 
 
-def test_published_words_literals():
+def test_published_words():
     # One-character words go, the apostrophe cuts: don't -> don (t goes); digits and _ are \w.
     assert published_words("I don't take A 1 or 20 mg_x.") == ["don", "take", "or", "20", "mg_x"]
     # Vowel signs of Devanagari are not \w, so हिन्दी falls apart into single letters.
     assert published_words("हिन्दी") == []
     assert published_words("") == []
-
-
-def test_published_words_equal_scikit_learn():
     analyze = CountVectorizer().build_analyzer()
     rng = random.Random(7)
     alphabet = "aZéßİΣσ09_ '-.\n\t好病ाहि्\u200dقو\u0301"

@@ -77,10 +77,7 @@ def test_odds_of_unread_replies():
     assert (low, high) == pytest.approx((10 / 108 * (1 / 7 - 0.25), 10 / 108 * 0.15))
     # Both sides alike: what is equal on both cancels, what is not adds to no opposite moves.
     assert shifts([(1, side), (-1, side)], 2) == pytest.approx((low - high, high - low), abs=0.02)
-
-
-def test_the_odds_at_which_a_verdict_turns():
-    """A gap of 0.05 with 10% unread in one language, half right: gone when tilted(0.5, 1/k) = 0."""
+    # A gap of 0.05 with 10% unread in one language, half right: gone when tilted(0.5, 1/k) = 0.
     own = share_at_odds(50, 100, 100 / 9)
     none = share_at_odds(50, 100, 0)
 

@@ -50,14 +50,11 @@ def test_questions_for_a_difference_show_it():
     assert share_power(sides._replace(n=round(needed)), -0.05, 0.05 / 3) == pytest.approx(0.8, abs=0.03)  # fmt: skip
 
 
-def test_what_cannot_be_shown_has_no_number():
+def test_a_family_and_what_cannot_be_shown():
     """Five questions that all differ the same way have p = 1/32, above 0.05 / 3."""
     assert detectable_share(Shares(5, 0.0, 0.0, 0.1), 0.05 / 3, up=True) is None
     assert detectable_share(Shares(50, 0.0, 0.0, 0.1), 0.05, up=False) is None
-
-
-def test_standard_errors_that_a_family_finds():
-    """Of the normal quantiles in tables: 2.394 + 0.842 for three tests."""
+    # Of the normal quantiles in tables: 2.394 + 0.842 for three tests.
     assert [round(detectable_errors(m), 2) for m in (1, 3, 9, 12, 24)] == [2.80, 3.24, 3.61, 3.71, 3.92]  # fmt: skip
     expected = scipy.stats.t.ppf(1 - 0.05 / 6, 23) + scipy.stats.norm.ppf(0.8)
     assert detectable_errors(3, df=23) == pytest.approx(expected)

@@ -16,6 +16,16 @@ def sampled(rng, n, m, p=0.3, wrong=0.2):
     return Judged(judge.tolist(), human, ["all"] * n)
 
 
+def labelled(rng, truth, judge, m):
+    """Answers of which people labelled m, as many of either label as the judge gave it."""
+    human: list[float | None] = [None] * len(truth)
+    size = round(m * judge.mean())
+    for stratum, k in ((judge, size), (~judge, m - size)):
+        for place in rng.permutation(np.flatnonzero(stratum))[:k]:
+            human[place] = float(truth[place])
+    return Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist())
+
+
 @pytest.mark.parametrize(("n", "m", "level"), [(1134, 103, 0.95), (200, 50, 0.9), (30, 5, 0.95)])
 def test_equal_to_ppi_python_without_weights(n, m, level):
     ppi_py = pytest.importorskip("ppi_py")
@@ -39,9 +49,8 @@ def test_strata_by_hand():
     # Values 0.75 (8) and 0.5 (2): variance 0.01, over 10. Errors: 3/16 over 4, 1/4 over 2.
     variance = 0.01 / 10 + 0.8**2 * (3 / 16) / 4 + 0.2**2 * 0.25 / 2
     assert estimate.se == pytest.approx(variance**0.5)
-    assert (estimate.low, estimate.high) == pytest.approx(
-        (0.7 - 1.959964 * variance**0.5, 0.7 + 1.959964 * variance**0.5)
-    )
+    half = 1.959964 * variance**0.5
+    assert (estimate.low, estimate.high) == pytest.approx((0.7 - half, 0.7 + half))
     assert estimate.p is None and estimate.n == 10
     # As shares: q = (1 + 1) / (4 + 2) and (1 + 1) / (2 + 2); 2/9 is more than 3/16.
     variance = 0.01 / 10 + 0.8**2 * (2 / 9) / 4 + 0.2**2 * 0.25 / 2
@@ -63,9 +72,8 @@ def test_a_difference_by_hand():
     assert estimate.p == pytest.approx(2 * norm.sf(0.375 / variance**0.5))
     assert estimate.low == pytest.approx(max(-1.0, -0.375 - 1.959964 * variance**0.5))
     back = ppi_contrast([(1, two), (-1, one)], shares=True)
-    assert (back.value, back.se, back.p) == pytest.approx(
-        (-estimate.value, estimate.se, estimate.p)
-    )
+    expected = (-estimate.value, estimate.se, estimate.p)
+    assert (back.value, back.se, back.p) == pytest.approx(expected)
 
 
 def test_a_judge_that_is_always_right_is_not_moved():
@@ -104,12 +112,7 @@ def test_that_many_labels_give_the_interval_that_was_asked_for():
 
     def side():
         judge = rng.random(n) < p
-        truth = judge ^ (rng.random(n) < error)
-        human: list[float | None] = [None] * n
-        for stratum in (judge, ~judge):
-            for place in rng.permutation(np.flatnonzero(stratum))[: round(m * stratum.mean())]:
-                human[place] = float(truth[place])
-        return Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist())
+        return labelled(rng, judge ^ (rng.random(n) < error), judge, m)
 
     gaps = [ppi_contrast([(1, side()), (-1, side())], shares=True) for _ in range(60)]
     assert np.mean([(gap.high - gap.low) / 2 for gap in gaps]) == pytest.approx(0.05, rel=0.03)
@@ -124,12 +127,7 @@ def test_a_judge_that_errs_more_in_one_language_makes_no_gap(p):
         for wrong in (0.2, 0.05):
             truth = rng.random(n) < p
             judge = truth | (rng.random(n) < wrong)
-            human: list[float | None] = [None] * n
-            size = round(m * judge.mean())
-            for stratum, k in ((judge, size), (~judge, m - size)):
-                for place in rng.permutation(np.flatnonzero(stratum))[:k]:
-                    human[place] = float(truth[place])
-            sides.append(Judged(judge.astype(float).tolist(), human, judge.astype(str).tolist()))
+            sides.append(labelled(rng, truth, judge, m))
         gaps = np.subtract(sides[0].judge, sides[1].judge)
         alone += abs(gaps.mean()) > 1.96 * gaps.std() / n**0.5
         estimate = ppi_contrast([*zip((1, -1), sides, strict=True)], shares=True)

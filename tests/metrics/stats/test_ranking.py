@@ -10,11 +10,16 @@ import pytest
 from scipy.stats import kendalltau, linregress
 from xling_metrics.stats.ranking import kendall_per_question, points, pooled_agreement, score_points
 
+pytestmark = pytest.mark.filterwarnings("error")
 
-def test_points_run_from_n_to_one():
+
+def test_points():
     assert points([1, 2, 3, 4, 5, 6]) == [6, 5, 4, 3, 2, 1]
     assert points([3, 1, 2]) == [1, 3, 2]
     assert points([1]) == [1] and points([]) == []
+    assert score_points([0.9, 0.1, 0.5]) == [3, 1, 2]
+    assert score_points([0.5, 0.5, 0.1]) == [2.5, 2.5, 1]
+    assert score_points([0.0, 0.0]) == [1.5, 1.5]
 
 
 def test_kendall_by_hand():
@@ -94,9 +99,3 @@ def test_pooled_agreement_by_hand_and_undefined():
     assert agreement == pytest.approx((1 / 3, 0.5, 3))
     assert pooled_agreement([1, 1], [1, 2]) == (None, None, 2)
     assert pooled_agreement([], []) == (None, None, 0)
-
-
-def test_points_by_a_metric_share_ties():
-    assert score_points([0.9, 0.1, 0.5]) == [3, 1, 2]
-    assert score_points([0.5, 0.5, 0.1]) == [2.5, 2.5, 1]
-    assert score_points([0.0, 0.0]) == [1.5, 1.5]

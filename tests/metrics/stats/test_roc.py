@@ -79,9 +79,6 @@ def test_auc_by_hand():
     rows = {"a": [(1, 0.9), (0, 0.4)], "b": [(1, 0.4), (0, 0.1)], "c": [(1, None)]}
     assert auc_interval(rows_of(rows)).value == 0.875
     assert auc_interval(rows_of({"a": [(1, 0.9)], "b": [(1, 0.4)], "c": []})).value is None
-
-
-def test_undefined_and_perfect():
     assert auc_interval(rows_of({})).value is None
     assert auc_interval(rows_of({"a": [(1, 0.5), (1, None)]})).value is None
     sure = auc_interval(rows_of({i: [(1, 0.9), (0, 0.1)] for i in range(24)}))

@@ -48,16 +48,13 @@ def test_what_cannot_be_is_refused(call, message):
         call()
 
 
-def test_mcnemar_mid_p_of_the_papers_example():
+def test_paired_shares_by_hand():
     # Airway hyper-responsiveness before and after transplantation (Fagerland et al. 2013, table
     # 1): 1 and 7 of 21 pairs disagree; exact p 2 (1 + 8) / 256 = 0.0703, less P(1) = 8 / 256.
     assert mcnemar_mid_p(1, 7) == mcnemar_mid_p(7, 1) == pytest.approx(10 / 256)
     assert mcnemar_mid_p(0, 0) == 1
     # With as many of both nothing is more extreme but the middle itself, which counts half twice.
     assert mcnemar_mid_p(2, 2) == pytest.approx(1 - 6 / 16)
-
-
-def test_bonett_price_by_hand():
     low, high, se = bonett_price(1, 7, 21)
     p1, p2 = 2 / 23, 8 / 23
     assert se == pytest.approx(((p1 + p2 - (p1 - p2) ** 2) / 23) ** 0.5)
@@ -71,17 +68,7 @@ def test_bonett_price_by_hand():
     assert few.high - few.low > 0.2 and many.high - many.low < 0.01
 
 
-def test_agresti_caffo_equals_statsmodels():
-    proportion = pytest.importorskip("statsmodels.stats.proportion")
-    for x, n, y, m in ((3, 199, 40, 1273), (0, 24, 5, 30), (120, 246, 100, 240)):
-        difference = unpaired_shares([1] * x + [0] * (n - x), [1] * y + [0] * (m - y))
-        how = {"method": "agresti-caffo", "compare": "diff"}
-        theirs = proportion.confint_proportions_2indep(x, n, y, m, **how)
-        assert (difference.low, difference.high) == pytest.approx(theirs, abs=1e-12)
-        assert difference.value == pytest.approx(x / n - y / m)
-
-
-def test_chance_stretches_a_share():
+def test_agresti_caffo_and_chance():
     x, y = [1] * 30 + [0] * 70, [1] * 60 + [0] * 60
     plain = unpaired_shares(x, y)
     # Equal chance c on both sides divides everything by 1 - c.
@@ -92,6 +79,13 @@ def test_chance_stretches_a_share():
     assert same.p == pytest.approx(plain.p)
     # 0.3 at a chance of 0.2 is 1/8 of what is above chance; 0.5 at 0.5 nothing.
     assert unpaired_shares(x, y, chance=(0.2, 0.5)).value == pytest.approx(0.125)
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    for x, n, y, m in ((3, 199, 40, 1273), (0, 24, 5, 30), (120, 246, 100, 240)):
+        difference = unpaired_shares([1] * x + [0] * (n - x), [1] * y + [0] * (m - y))
+        how = {"method": "agresti-caffo", "compare": "diff"}
+        theirs = proportion.confint_proportions_2indep(x, n, y, m, **how)
+        assert (difference.low, difference.high) == pytest.approx(theirs, abs=1e-12)
+        assert difference.value == pytest.approx(x / n - y / m)
 
 
 def test_clustered_share_has_the_cluster_robust_variance():
@@ -195,7 +189,7 @@ def test_a_score_has_the_interval_of_a_share_with_its_variance():
     assert score_interval(np.zeros((0, 4)), F1).value is None
 
 
-def test_no_interval_is_a_point():
+def test_intervals_are_no_points_and_end_at_what_can_be():
     sure = Range(0.0, 0.0, 0.0, None, 0.0, 24, "t")
     gap = never_without_width(sure, difference=True)
     assert gap.low == -gap.high and gap.high > 0.1 and gap.se > 0.05
@@ -203,9 +197,6 @@ def test_no_interval_is_a_point():
     assert (whole.low, whole.high) == wilson(24, 24)
     wide = Range(0.2, 0.1, 0.3, 0.01, 0.05, 24, "t")
     assert never_without_width(wide, difference=True) is wide
-
-
-def test_no_interval_goes_beyond_what_can_be():
     wide = Range(0.5, -1.2, 2.2, 0.4, 0.6, 4, "t")
     assert cut(wide, 1) == wide._replace(low=-1, high=1)
     assert cut(wide, 2) == wide._replace(high=2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import krippendorff
 import numpy as np
 import pytest
@@ -46,15 +44,12 @@ def four_languages(sizes=(40, 40, 40, 40), seed=0):
 # ---- ANOVA, Tukey, t
 
 
-def test_anova_by_hand():
+def test_anova_and_t_by_hand():
     # Means 2, 3, 4 about 3; between: 3 (1 + 0 + 1) = 6 over 2; within: 2 each = 6 over 6. F = 3 / 1.
     # For df (2, 6): P(F > x) = (1 + x / 3)^-3, so p = 1 / 8.
     anova = compare_groups({"en": [1, 2, 3], "es": [2, 3, 4], "zh": [3, 4, 5]}).anova
     assert anova[2:] == (2, 6, ("en", "es", "zh"))
     assert anova.f == pytest.approx(3) and anova.p == pytest.approx(0.125)
-
-
-def test_t_by_hand():
     # Pooled variance 1, standard error sqrt(2 / 3): t = -2 / 0.8165 = -sqrt(6). For 4 degrees of
     # freedom 1 - p = sin(x) (1 + cos(x)^2 / 2) with tan(x) = |t| / 2: sin^2 = 0.6, cos^2 = 0.4.
     [test] = compare_groups({"en": [3, 4, 5], "hi": [1, 2, 3]}).t_tests
@@ -95,16 +90,13 @@ def test_missing_values_are_left_out():
 @pytest.mark.parametrize(
     "groups",
     [
-        {}, {"en": []}, {"en": [1.0, 2.0]}, {"en": [1.0], "es": [2.0]},
-        {"en": [None, None], "es": [1.0, 2.0]},
-        {"en": [0.1] * 3, "es": [0.1] * 7},
-        {"en": [0.1] * 3, "es": [0.7] * 3, "hi": [0.2] * 5},
-        {"en": [0.3, 0.1 + 0.2], "hi": [0.7, 0.7]},  # differ by rounding only
-        {"en": [0.0] * 3, "hi": [0.0] * 3},
+        (), ([],), ([1.0, 2.0],), ([1.0], [2.0]), ([None, None], [1.0, 2.0]),
+        ([0.1] * 3, [0.1] * 7), ([0.1] * 3, [0.7] * 3, [0.2] * 5), ([0.0] * 3, [0.0] * 3),
+        ([0.3, 0.1 + 0.2], [0.7, 0.7]),  # differ by rounding only
     ],
 )  # fmt: skip
 def test_degenerate_groups_have_no_tests(groups):
-    tests = compare_groups(groups)
+    tests = compare_groups(dict(zip(NAMES, groups)))
     assert tests.anova.f is None and tests.anova.p is None
     assert all(pair[3:] == (None, None, None) for pair in tests.tukey)
     assert all(test[3:] == (None, None, None) for test in tests.t_tests)
@@ -121,10 +113,9 @@ def test_a_group_of_one_or_a_constant_group_does_not_stop_the_others():
     lonely = [pair for pair in tests.tukey if pair.second == "ja"]
     assert all(pair.p is None and pair.difference is not None for pair in lonely)
     one_constant = compare_groups({"en": [1.0] * 4, "hi": [1, 2, 3, 4]})
-    [test] = one_constant.t_tests
     # Pooled variance (0 + 5) / 6, standard error sqrt(5 / 12), so t = 1.5 / 0.6455 with df 6.
-    assert test.p == pytest.approx(2 * stats.t.sf(1.5 / (5 / 12) ** 0.5, 6))
-    assert one_constant.anova.p == pytest.approx(test.p)
+    p = pytest.approx(2 * stats.t.sf(1.5 / (5 / 12) ** 0.5, 6))
+    assert one_constant.t_tests[0].p == one_constant.anova.p == p
     assert compare_groups({}).anova == Anova(None, None, None, None, ())
 
 
@@ -140,10 +131,7 @@ def test_a_group_of_one_or_a_constant_group_does_not_stop_the_others():
         (lambda: verdict_counts(["a"], [1], [2]), "0 or 1"),
         (lambda: holm([0.1, 1.5]), "1.5"),
         (lambda: holm([float("nan")]), "nan"),
-        (
-            lambda: agreement([["a", "b"], ["a"]]),
-            "unit 1 has 1 places for ratings, the first has 2",
-        ),
+        (lambda: agreement([["a", "b"], ["a"]]), "unit 1 has 1 places .*, the first has 2"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):
@@ -204,16 +192,6 @@ def test_paired_equals_scipy(n):
     assert found.p_permutation == pytest.approx(permuted.pvalue, abs=1e-12 if exact else 0.04)
 
 
-def test_paired_is_antisymmetric():
-    a, b = np.random.default_rng(2).random((2, 30))
-    there, back = paired(a, b), paired(b, a)
-    assert there.difference == -back.difference and there.p_permutation == back.p_permutation
-    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
-    assert there.p_wilcoxon == back.p_wilcoxon and there.wins == back.losses
-    assert there.rank_biserial == pytest.approx(-back.rank_biserial)
-    assert there.d_z == pytest.approx(-back.d_z)
-
-
 def test_rounding_noise_is_a_tie():
     # 0.1 + 0.2 is not 0.3 in binary, and 0.3 - 0.1 not 0.2.
     found = paired([0.1 + 0.2, 0.3, 0.2], [0.3, 0.1, 0.0])
@@ -236,7 +214,7 @@ def test_degenerate_pairs():
 # ---- Means, shares, draws
 
 
-@pytest.mark.parametrize("n", [2, 7, 246])
+@pytest.mark.parametrize("n", [2, 7, 300])
 def test_mean_interval_equals_scipy(n):
     values = np.random.default_rng(n).random(n).tolist()
     interval = mean_interval([*values, None], seed=9, n_resamples=2000)
@@ -248,27 +226,31 @@ def test_mean_interval_equals_scipy(n):
     assert interval[3:] == (n, 1, 0.95, "percentile", 9, 2000, 0)
 
 
-def test_means_of_nothing_and_of_one():
+def test_means_shares_and_undefined_resamples_by_hand():
     assert mean_interval([None, None], seed=0)[:5] == (None, None, None, 0, 2)
     assert mean_interval([0.5], seed=0)[:5] == (0.5, None, None, 1, 0)
     assert mean_interval([0.5] * 3, seed=0)[:3] == (0.5, 0.5, 0.5)
-
-
-def test_share_by_hand():
-    # 3 of 4 rows; the question without rows is left out.
+    # 3 of 4 rows; the question without rows is left out. Shares 1/2 and 1: resamples have 0.5,
+    # 0.75 or 1.
     sums = {"a": (1, 2), "b": (2, 2), "c": None}
-    interval = sums_intervals(sums, {"share": ratio}, seed=0)["share"]
-    assert (interval.value, interval.n, interval.left_out) == (0.75, 2, 1)
-    # Two questions with shares 1/2 and 1: resamples have 0.5, 0.75 or 1.
-    assert (interval.low, interval.high, interval.method) == (0.5, 1.0, "percentile")
+    assert sums_intervals(sums, {"": ratio}, seed=0)[""][:5] == (0.75, 0.5, 1.0, 2, 1)
+
+    def with_spread(totals):  # undefined where all drawn are the same
+        return np.where((totals[:, 0] > 0) & (totals[:, 1] > 0), 1.0, np.nan)
+
+    # Two questions: half of the resamples draw one of them twice.
+    sums = {1: (1, 0), 2: (0, 1)}
+    interval = sums_intervals(sums, {"": with_spread}, seed=0, n_resamples=400)[""]
+    assert interval[:3] == (1.0, 1.0, 1.0) and 160 < interval.n_undefined < 240
+    never = sums_intervals({1: (1, 0), 2: (1, 0)}, {"": with_spread}, seed=0, n_resamples=20)[""]
+    assert never[:3] == (None, None, None) and never.n_undefined == 20
+    zero = sums_intervals({1: (0, 0), 2: (1, 1)}, {"r": ratio}, seed=0, n_resamples=400)["r"]
+    assert zero[:3] == (1.0, 1.0, 1.0) and 60 < zero.n_undefined < 140
+    one, other = np.array([[1, 0.0]]), np.array([[0, 1.0]])
+    assert swap_p(one, other, with_spread, Resampler(1, 0)) is None
 
 
-def test_draws_are_those_of_one_call_and_pools_change_nothing():
-    for n in (3, 246, 300):
-        draws = Resampler(n, 4, 3000)
-        drawn = np.random.default_rng(4).integers(0, n, (3000, n))
-        counts = np.stack([np.bincount(row, minlength=n) for row in drawn])
-        assert np.array_equal(np.concatenate(list(draws.weights())), counts)
+def test_pools_change_nothing_and_drop_the_oldest(monkeypatch):
     values = np.random.default_rng(0).random(50)
     pool = ResamplerPool()
     alone = mean_interval(values, seed=1, n_resamples=500)
@@ -277,14 +259,6 @@ def test_draws_are_those_of_one_call_and_pools_change_nothing():
     values -= values[::-1] * 0.9
     assert signs(values, 2, 500) != signs(values, 1, 500)
     assert pool.get(50, 1, 500) is pool.get(50, 1, 500)
-
-
-def test_exact_swaps_are_all_patterns():
-    patterns = np.concatenate(list(Resampler(5, 0, 10).swaps()))
-    assert sorted(map(tuple, patterns)) == sorted(product((0.0, 1.0), repeat=5))
-
-
-def test_a_full_pool_drops_the_oldest(monkeypatch):
     monkeypatch.setattr("xling_metrics.stats.resampling._POOL_BYTES", 10_000)
     pool = ResamplerPool()
     first, second = pool.get(20, 0, 400), pool.get(21, 0, 400)
@@ -354,26 +328,6 @@ def test_constant_verdicts_and_single_class_resamples_have_scores():
     assert all(own.n_undefined == 0 and own.low is not None for own in intervals.values())
 
 
-def test_swaps_of_one_row_each_are_flips_of_signs():
-    values = np.random.default_rng(0).random(30).tolist()
-    both = np.column_stack([values, np.ones(30)]), np.column_stack([np.zeros(30), np.ones(30)])
-    assert swap_p(*both, ratio, Resampler(30, 2, 300)) == signs(values, 2, 300)
-
-
-def test_correlated_rows_need_the_cluster_bootstrap():
-    questions, labels, verdicts = verdict_rows(150, slip=0.3)
-    kept = [row for row in zip(questions, labels, verdicts) if row[2] is not None]
-    questions, labels, verdicts = (list(column) for column in zip(*kept))
-    clustered, single = (
-        sums_intervals(verdict_counts(owner, labels, verdicts), VERDICT_SCORES, seed=0)
-        for owner in (questions, range(len(labels)))
-    )
-    for name in VERDICT_SCORES:
-        assert clustered[name].value == pytest.approx(single[name].value)
-        wide = clustered[name].high - clustered[name].low
-        assert wide > 1.15 * (single[name].high - single[name].low)
-
-
 def test_cluster_intervals_cover():
     rng = np.random.default_rng(5)
     pool = ResamplerPool()
@@ -400,64 +354,32 @@ def test_swapping_whole_questions_keeps_its_level():
     assert 5 <= significant <= 27  # 15 expected, standard deviation 3.8
 
 
-def test_a_real_difference_is_found():
-    kinds = {"seed": 1, "slip": 0.05}, {"seed": 2, "slip": 0.4}
-    good, bad = (verdict_counts(*verdict_rows(150, **kind)) for kind in kinds)
-    score = VERDICT_SCORES["macro_f1"]
-    gap, low, high, *_, p = difference_by_sums(bad, good, score, seed=0)
-    assert gap < -0.1 and high < 0 and p == 1 / 10_001
-    back = difference_by_sums(good, bad, score, seed=0)
-    assert (back[0], back[-1]) == (-gap, p) and back[1:3] == pytest.approx((-high, -low))
-
-
-def test_exact_swaps_by_hand():
-    # Hits of one row per question: 1, 1, 1 against 0, 0, 0. Swaps give differences of
-    # +-1 (1 each) and +-1/3 (3 each): 2 of 8 are as far as 1.
-    a, b = np.ones((3, 2)), np.column_stack([np.zeros(3), np.ones(3)])
-    assert swap_p(a, b, ratio, Resampler(3, 0)) == 0.25
-
-
-def test_clusters_without_rows():
+def test_swaps_by_hand_and_clusters_without_rows():
     acc = {"acc": VERDICT_SCORES["acc"]}
     counts = {"a": (3, 1, 0, 2), "b": None, "c": (1, 0, 1, 1), "d": (1, 1, 1, 1)}
     interval = sums_intervals(counts, acc, seed=0)["acc"]
     assert (interval.n, interval.left_out) == (3, 1)
     assert sums_intervals({}, acc, seed=0)["acc"][:4] == (None, None, None, 0)
     nothing, one, other = np.zeros((0, 4)), np.array([[1, 0, 0, 1.0]]), np.array([[0, 1, 1, 0.0]])
+    # Hits of one row per question: 1, 1, 1 against 0, 0, 0. Swaps give differences of
+    # +-1 (1 each) and +-1/3 (3 each): 2 of 8 are as far as 1.
+    a, b = np.ones((3, 2)), np.column_stack([np.zeros(3), np.ones(3)])
+    assert swap_p(a, b, ratio, Resampler(3, 0)) == 0.25
     assert swap_p(nothing, nothing, acc["acc"], Resampler(1, 0)) is None
     assert swap_p(one, other, acc["acc"], Resampler(1, 0)) == 1
     assert percentile_difference(one, other, acc["acc"], Resampler(1, 0), 0.95) == (None, None)
 
 
-def test_undefined_resamples_are_counted():
-    def with_spread(totals):  # undefined where all drawn are the same
-        return np.where((totals[:, 0] > 0) & (totals[:, 1] > 0), 1.0, np.nan)
-
-    # Two questions: half of the resamples draw one of them twice.
-    sums = {1: (1, 0), 2: (0, 1)}
-    interval = sums_intervals(sums, {"": with_spread}, seed=0, n_resamples=400)[""]
-    assert interval[:3] == (1.0, 1.0, 1.0) and 160 < interval.n_undefined < 240
-    never = sums_intervals({1: (1, 0), 2: (1, 0)}, {"": with_spread}, seed=0, n_resamples=20)[""]
-    assert never[:3] == (None, None, None) and never.n_undefined == 20
-    zero = sums_intervals({1: (0, 0), 2: (1, 1)}, {"r": ratio}, seed=0, n_resamples=400)["r"]
-    assert zero[:3] == (1.0, 1.0, 1.0) and 60 < zero.n_undefined < 140
-    one, other = np.array([[1, 0.0]]), np.array([[0, 1.0]])
-    assert swap_p(one, other, with_spread, Resampler(1, 0)) is None
-
-
 # ---- Several tests
 
 
-def test_holm_by_hand():
+def test_holm_by_hand_and_statsmodels():
     # Sorted 0.01, 0.02, 0.04: 3 x 0.01, 2 x 0.02, 1 x 0.04; None is not counted.
     assert holm([0.04, None, 0.01, 0.02]) == pytest.approx([0.04, None, 0.03, 0.04])
     # Never falling: 0.03 x 2 = 0.06 holds back 0.04 x 1.
     assert holm([0.03, 0.04]) == pytest.approx([0.06, 0.06])
     assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([0.5]) == [0.5]
     assert holm([]) == [] and holm([None]) == [None]
-
-
-def test_holm_equals_statsmodels():
     rng = np.random.default_rng(0)
     for m in (1, 2, 7, 100):
         p = np.round(rng.random(m) ** 4, 2).tolist()  # rounded: with ties, and zeros
@@ -480,7 +402,7 @@ def units_of(lines):
     return [[None if rating == "." else int(rating) for rating in unit] for unit in rows]
 
 
-def test_alpha_of_the_paper():
+def test_alpha_of_the_paper_and_by_hand():
     agreed = agreement(units_of(_KRIPPENDORFF_C))
     assert agreed.alpha == pytest.approx(0.743, abs=5e-4)
     assert (agreed.n_ratings, agreed.n_missing) == (41, 7)
@@ -488,9 +410,6 @@ def test_alpha_of_the_paper():
     assert agreed.unanimous == pytest.approx(8 / 11)
     # Pairs: 3 (unit 1), 6 x 8 (units 2 to 9), 3 (unit 10), 1 (unit 11); apart: 3, 6 and 3.
     assert agreed.percent == pytest.approx(1 - 12 / 55)
-
-
-def test_alpha_by_hand():
     # Paper, A: ten units, two observers, binary: 4 of 10 apart; n0 = 14, n1 = 6.
     # alpha = 1 - 19 x 8 / (2 x 14 x 6) = 0.095.
     a, b = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
@@ -527,7 +446,7 @@ def test_ordinal_alpha_by_hand():
     assert krippendorff_alpha_ordinal([[4, None], [None, 2]]) is None
 
 
-def test_nothing_to_agree_on():
+def test_nothing_to_agree_on_and_no_majority():
     nothing = agreement([])
     assert (nothing.alpha, nothing.percent, nothing.unanimous) == (None,) * 3
     lonely = agreement([["a", None], [None, "b"]])
@@ -535,9 +454,6 @@ def test_nothing_to_agree_on():
     # Chance agreement is certain with one label.
     one_label = agreement([["a", "a"], ["a", "a"]])
     assert (one_label.alpha, one_label.percent, one_label.unanimous) == (None, 1.0, 1.0)
-
-
-def test_majority():
     for labels in (["a", "b"], ["a", "a", "b", "b", "c"], [None], []):
         assert majority_label(labels) is None
     assert majority_label(["a", "b", "a", None]) == "a" and majority_label([0, 0, 1]) == 0
