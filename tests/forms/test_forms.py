@@ -72,6 +72,33 @@ def test_a_quoted_sentence_answers_nothing():
     assert {form for _, form, _ in taken} <= left, taken
 
 
+CLOTHES = {
+    "line breaks of Windows": lambda reply: reply.replace("\n", "\r\n"),
+    "spaces at the ends": lambda reply: "\n".join(f"{line}  " for line in reply.split("\n")),
+    "an end that a model says": lambda reply: f"\n\n{reply}<|im_end|></s>",
+    "a quotation block": lambda reply: "\n".join(f"> {line}" for line in reply.split("\n")),
+    "spaces and marks that are not seen": lambda reply: (
+        "\u200f" + reply.replace(" ", "\u00a0").replace(".", ".\u200b")
+    ),
+    "a fence": lambda reply: f"```\n{reply}\n```",
+    "thoughts": lambda reply: f"<think>\nIs it so? Or not?\n</think>\n\n{reply}",
+    "who speaks": lambda reply: f"**Assistant:** {reply}",
+}
+
+
+@pytest.mark.parametrize("clothes", CLOTHES)
+def test_clothes_change_no_answer(clothes):
+    changed = []
+    for language, form, read, [(reply, value), _] in forms.answers():
+        tagged = "<" in reply or "```" in reply  # thoughts and fences of its own
+        if not (tagged and clothes in ("thoughts", "a fence", "who speaks")):
+            seen = read(CLOTHES[clothes](reply))
+            changed += [(language, form, seen)] * (seen != value)
+    # What counts at the very head of a reply alone, as an object in JSON, or lines of its own.
+    assert len({form for _, form, _ in changed}) <= 2, changed
+    assert all(seen is None for *_, seen in changed), changed
+
+
 def test_a_missing_cell_fails(tmp_path, monkeypatch):
     table = (
         (forms.HERE / "letters.yaml")

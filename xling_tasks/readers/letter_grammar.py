@@ -59,6 +59,9 @@ OPENING = (?:[article so]+ [comma colon])? (?:tick (?=[^tick cross LINES]* $))? 
  letter text]* (?:$|LINES) [^tick cross]* $)|article stop? $)
 OPENING_TEXT = (?P<list>LIST) (?=STRICT|(?<=text CLOSE?) (?=[comma colon open dash]))
 LAST_LINES = HEAD_OF_LINE (?P<list>LIST) [CLOSE end option stop]* $
+# Letters alone on the line above: a list with a blank line between its items.
+LETTERS_ABOVE = HEAD_OF_LINE (?:[article answer answers final right]+ colon)? (?P<list>LETTERS)
+ [CLOSE end option stop]* LINES+ $
 # 'All statements are right except B and D': what the others are, where several may be right.
 ALL_BUT = ^ (?:[article all both option options answers]+|(?=[^except]* right) [article all both
  option options answers each is are right word]{1,8}) comma? except (?P<list>LETTERS) stop? $

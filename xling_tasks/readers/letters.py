@@ -315,15 +315,19 @@ class _Reader(LabelledReply):
             return
         if self.kinds[: place.start].rstrip(LINES).endswith(KIND["colon"]):
             return  # after a label that is not that of the answer
+        above = RULES.LETTERS_ABOVE.search(self.kinds[: place.start])
+        named = self.letters_in(above.span("list")) if above and TEXT not in above["list"] else None
+        if named and not named <= place.letters:
+            return
         if place.text and RULES.NOT_OF_LABEL.search(self.kinds[: place.start]):
             return  # texts, one a line, of which the first could not be read
-        above = self.kinds[: place.start].rstrip(LINES + KIND["stop"])
-        if above.endswith(TEXT) and not self.tokens.values[len(above) - 1] <= place.letters:
+        lines = self.kinds[: place.start].rstrip(LINES + KIND["stop"])
+        if lines.endswith(TEXT) and not self.tokens.values[len(lines) - 1] <= place.letters:
             if place.text:
                 return  # a line that is another option's text
             # The cut beginning of such a line, or at odds with what is concluded above?
             if self.kinds[: place.start].endswith(row("text line")) or RULES.CONCLUDED.search(
-                above
+                lines
             ):
                 place = place._replace(letters=frozenset())
         before = [

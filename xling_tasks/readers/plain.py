@@ -27,6 +27,12 @@ _BOXED_LETTERS = {
 _SPECIAL = regex.compile(
     r"<\|[^|<>\n]{1,40}\|>|</?(?:s|eos|bos|pad|end_of_turn|start_of_turn|endoftext)>|\[/?INST\]"
 )
+# Who speaks, as chats are written down: before the reply's own words it says nothing.
+_OWN_TURN = regex.compile(
+    r"\A\s*(?:###? )?\**(?:(?:ai )?assistant|ai|model|bot|asistente|ассистент|助手|助理"
+    r"|アシスタント|सहायक)\** ?:\**\s*",
+    regex.I,
+)
 _BREAK = regex.compile(r"<br\s*/?>|</(?:p|div|li|tr|h\d)>", regex.I)
 _TAGGED = regex.compile(
     r"<(answer|final_answer|final|response|choice|letter)>([^<>]*)</\1>", regex.I
@@ -78,7 +84,7 @@ def bare(
     Of a reply of more than `limit` characters both ends are read: an answer stands at one of them.
     Of a table's column of marks its heading is told, which `judges`, or tells of something else.
     """
-    said = without_thinking(one_form(reply))
+    said = without_thinking(_OWN_TURN.sub("", one_form(reply)))
     if said is None or len(said) <= limit:
         return said and undressed(said, judges)
     return undressed(f"{said[: limit // 2]}\n…\n{said[-(limit // 2) :]}", judges)
