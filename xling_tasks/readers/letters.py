@@ -100,7 +100,8 @@ def read_letters(
 def _calls(options: Options, text: str) -> bool:
     """Whether a text calls a letter the answer."""
     tokens = lex(text, options)
-    return bool(tokens) and has(tokens.kinds, "letter") and has(tokens.kinds, _CALLED)
+    kinds = tokens.kinds if tokens else ""
+    return has(kinds, "letter") and has(kinds, _CALLED)
 
 
 def _judges(heading: str, asked: Asked) -> bool:

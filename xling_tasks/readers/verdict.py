@@ -72,8 +72,9 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     if has(told, "refusal") or not RULES.SAYS.search(tokens.kinds):
         return None
     verdict = _Reader(tokens.kinds, tokens.words).read()
-    more = verdict is not None and len(RULES.SAYING.findall(tokens.kinds)) > 1
-    return None if more and _says_again(said, 1 - verdict) else verdict
+    if verdict is None or len(RULES.SAYING.findall(tokens.kinds)) < 2:
+        return verdict
+    return None if _says_again(said, 1 - verdict) else verdict
 
 
 def _says(text: str) -> bool:
