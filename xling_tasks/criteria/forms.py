@@ -251,14 +251,10 @@ class Criterion:
         return self.drawn or (Drawn("heat dots", endpoints),)
 
     def endpoints_among(self, names: Iterable[str]) -> dict[str, Endpoint]:
-        """The endpoints among the metrics of one task.
+        """The endpoints among the metrics of one task, as it calls them (`macro_f1_t0.0`).
 
-        Args:
-            names: The metrics as the task calls them, such as `macro_f1_t0.0`.
-
-        Returns:
-            Metric of the task -> endpoint, at the lowest or highest temperature that there is.
-            Of a task with several languages one for every language, and none for their means.
+        They are at the lowest or highest temperature that there is. Of a task with several
+        languages there is one for every language, and none for their means.
         """
         endpoints: dict[str, Endpoint] = {}
         read = {name: self.split(name) for name in names}
@@ -335,18 +331,10 @@ def metrics(
     known_chance: Collection[str] = (),
     counted: Collection[str] = (),
 ) -> dict[str, Metric]:
-    """Metrics by direction.
+    """Metrics by direction; `neither` is a score of which neither more nor less is better.
 
-    Args:
-        up: Scores of which more is better.
-        down: Scores of which less is better.
-        neither: Scores of which neither is.
-        counts: Bookkeeping: what is counted or described, and no direction is better.
-        failures: Bookkeeping: shares of what did not come or could not be used.
-        within: Those that compare within a language only.
-        chance: Those of which guessing earns some, nobody knows how much.
-        known_chance: Those of which guessing earns so much as is known.
-        counted: Those that are counts or sizes, not shares.
+    `counts` (what is counted or described) and `failures` (shares of what did not come or could not
+    be used) are bookkeeping. What the other sets say of those that they name stands in `Metric`.
     """
     every: list[tuple[bool | None, bool, Iterable[str | Metric]]] = [
         (None, False, neither),

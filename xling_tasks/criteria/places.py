@@ -81,14 +81,10 @@ def about(
 
 
 def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | None:
-    """What a task is about; None for a task that is not ours.
+    """What a task is about, as it recorded it (`about`); None for a task that is not ours.
 
-    Args:
-        task: Its name, which tells it for results of versions up to 0.1.0 only.
-        recorded: What the task recorded in its results (`about`).
-
-    Raises:
-        DataError: If a newer version recorded it, or no version could have.
+    Its name tells it for results of versions up to 0.1.0 only. A DataError says that a newer
+    version recorded it, or that no version could have.
     """
     if not recorded:
         return _place_by_name(task)

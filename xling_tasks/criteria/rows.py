@@ -27,16 +27,7 @@ CONTENT = read_yaml(_FILE)
 
 
 def criterion(key: str, shown: Shown | None = None) -> Criterion:
-    """The criterion of a row.
-
-    Args:
-        key: Its name in results.
-        shown: How its samples are read; None to show every field.
-
-    Raises:
-        KeyError: If there is no such row.
-        TypeError: If a field is unknown, or one that is needed is missing.
-    """
+    """The criterion of a row; `shown` says how its samples are read, None to show every field."""
     row = {name: _fixed(value) for name, value in CONTENT["criteria"][key].items()}
     return Criterion(
         key=key,

@@ -104,11 +104,9 @@ def answers(sample: Mapping[str, Any], language: str, only: int | None = None) -
 def answers_by_temperature(
     sample: Mapping[str, Any], language: str
 ) -> tuple[dict[str, tuple[int, list[Passage]]], list[Passage]]:
-    """The answers of a sweep, which lie one temperature after the other.
+    """The answers of a sweep, which lie one temperature after the other, and what is left over.
 
-    Returns:
-        Temperature, as it is written -> how many were asked for, and those that are there; and
-        what is left over.
+    By temperature, as it is written: how many were asked for, and those that are there.
     """
     rest = answers(sample, language)
     by_temperature = {}

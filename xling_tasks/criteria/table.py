@@ -30,8 +30,8 @@ CRITERIA: Mapping[str, Criterion] = MappingProxyType(_KNOWN)
 def declared(criterion: Criterion) -> Iterator[None]:
     """Let a criterion of another package be known, as long as this lasts.
 
-    Raises:
-        ValueError: If its key is taken, or an endpoint is none of its metrics or has no direction.
+    A ValueError says that its key is taken, or an endpoint is none of its metrics or has no
+    direction.
     """
     if criterion.key in _KNOWN:
         raise ValueError(f"there is a criterion {criterion.key!r} already")

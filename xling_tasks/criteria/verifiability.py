@@ -58,14 +58,9 @@ def sweep(sample: Mapping[str, Any]) -> list[str]:
 
 
 def verdicts(sample: Mapping[str, Any], name: str) -> list[tuple[Any, Passage | None]]:
-    """What the model said of each answer in the data.
+    """What the model said of each answer in the data, by one of `sweep` or `acc` (P(Yes)).
 
-    Args:
-        sample: A row of verifiability.
-        name: One of `sweep`, or `acc` for the probability of Yes.
-
-    Returns:
-        Per answer the row (label, verdict or P(Yes)) and what was said; either may be None.
+    Per answer the row (label, verdict or P(Yes)) and what was said; either may be None.
     """
     rows = listing(sample.get(name))
     if name != "acc":

@@ -110,12 +110,9 @@ def _by_code(value: Mapping[str, Any]) -> bool:
 
 
 def column_of(name: str, kept: Sequence[Any], signature: str = "") -> Column | None:
-    """A metric's column by the form of its values; None for one without any.
+    """A metric's column by the form of what `reduced` left of its values; None for one without any.
 
-    Args:
-        name: The metric's.
-        kept: What `reduced` left of its values.
-        signature: How it was made, which says what the form does not.
+    The signature says what the form does not.
     """
     example = next((value for value in kept if value is not None), None)
     return None if example is None else column(_made(name, example, kept, signature), kept)

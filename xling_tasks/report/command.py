@@ -32,12 +32,7 @@ from xling_tasks.secrets import without_hosts
 
 
 def report(options: argparse.Namespace) -> str:
-    """Write the report; returns what was written and what to know first.
-
-    Raises:
-        DataError: If a folder has no results of ours or a file is broken.
-        SettingError: If an option is impossible.
-    """
+    """Write the report; returns what was written and what to know first."""
     statistics = checked(options)
     named = None if options.topics is None else read_topics(options.topics)
     models = read_models(options.folders, options.family)
@@ -141,8 +136,7 @@ def _only_of_table(table: Table, languages: Sequence[str]) -> Table:
 def _clear(folder: Path) -> None:
     """Make the folder; of an earlier report in it, remove what the new one may not have.
 
-    Raises:
-        SettingError: If it holds other things, but no report.
+    If it holds other things, but no report, that is an error.
     """
     refuse_others(folder, "report.json", "report")
     folder.mkdir(parents=True, exist_ok=True)

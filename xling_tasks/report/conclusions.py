@@ -358,15 +358,12 @@ def lacks_questions(item: Conclusion) -> bool:
 
 
 def to_decide(item: Conclusion, case: Case) -> tuple[int | None, str]:
-    """What would decide whether the side is worse by the margin.
+    """How many questions more would decide whether the side is worse by the margin, and what to do.
 
     If the difference stays as it was seen, most such runs rule out a loss of the margin, or show
     one: whichever of the two is farther from what was seen and from where what is unread may move
-    it, at most the margin itself.
-
-    Returns:
-        About how many questions more would, None where these are not what is lacking, or too few
-        were asked to tell; and what to do.
+    it, at most the margin itself. The number is None where questions are not what is lacking, or
+    too few were asked to tell.
     """
     if item.reason not in (RARE, TOO_FEW, LEANS) or item.estimate is None:
         return None, item.next

@@ -133,19 +133,11 @@ def each_model(
 ) -> Iterator[Model]:
     """Every model in some output folders, each task's newest run, one model after the other.
 
-    The samples of a model are read when its turn comes.
-
-    Args:
-        folders: Folders that `lm_eval --output_path` wrote; `NAME=FOLDER` names the model in it,
-            which stays apart from the same model under another name (another judge's labels, say).
-        families: As of `--family`, beside those that are known; None to read tasks of ours alone.
-
-    Yields:
-        The models.
-
-    Raises:
-        DataError: If a folder has no results of ours, a file is broken, or samples and results
-            contradict each other.
+    The samples of a model are read when its turn comes. `NAME=FOLDER` names the model in a folder,
+    which stays apart from the same model under another name (another judge's labels, say).
+    `families` are as of `--family`, beside those that are known; None to read tasks of ours alone.
+    A DataError says that a folder has no results of ours, a file is broken, or samples and results
+    contradict each other.
     """
     for name, full, tasks, about in newest_results(folders, families):
         yield replace(_model(name, full, tasks), about_others=about)
@@ -156,15 +148,8 @@ def newest_results(
 ) -> list[tuple[str, str, dict[str, TaskResults], list[str]]]:
     """Of every model in some output folders its short name, its full one, and its newest results.
 
-    With them what to know of tasks that are not ours, a line each.
-
-    Args:
-        folders: As for `each_model`.
-        families: As for `each_model`.
-        only_ours: Whether a folder without tasks of ours is an error.
-
-    Raises:
-        DataError: If a folder has no results, or results are broken.
+    With them what to know of tasks that are not ours, a line each. Folders and families are those
+    of `each_model`; `only_ours` makes a folder without tasks of ours an error.
     """
     given = given_families(families or ())
     known = [] if families is None else [*given, *known_families()]

@@ -89,12 +89,7 @@ _NUMBERS = ("verdict", "n", "estimate", "low", "high", "p_holm", "margin")
 
 
 def gate(options: argparse.Namespace) -> Answer:
-    """Hold a checkpoint against a policy; the status is 0 for GO, 1 for NO-GO, 3 for neither.
-
-    Raises:
-        DataError: If a folder does not hold one model's runs, or A and B were not made alike.
-        SettingError: If the policy or an option is wrong.
-    """
+    """Hold a checkpoint against a policy; the status is 0 for GO, 1 for NO-GO, 3 for neither."""
     chosen = checked(options)
     if len(options.folders) > 2:
         raise DataError(f"one checkpoint or two, A and B; got {len(options.folders)} folders")

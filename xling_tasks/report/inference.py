@@ -101,9 +101,8 @@ class Draws(NamedTuple):
 def kind_of(*columns: Column) -> str:
     """What the values of some columns of one metric are, in one language or model, or in two.
 
-    Returns:
-        `share` (0 or 1 per question), `mean`, `count`, `rows` (hits of rows), `ece`, `studentised`
-        (macro F1 and precision), `jackknife` (other scores in [0, 1]) or `resampled`.
+    `share` (0 or 1 per question), `mean`, `count`, `rows` (hits of rows), `ece`, `studentised`
+    (macro F1 and precision), `jackknife` (other scores in [0, 1]) or `resampled`.
     """
     column = columns[0]
     if column.counted:
@@ -305,13 +304,9 @@ def paired_rows(
 def unpaired(
     a: Sequence[float], b: Sequence[float], level: float, chance: tuple[float, float] = (0.0, 0.0)
 ) -> Range:
-    """A mean's difference from that of other questions.
+    """A mean's difference from that of other questions, by a value per question of either side.
 
-    Args:
-        a: A value per question.
-        b: A value per question of the baseline.
-        level: Coverage.
-        chance: What guessing gives on either side, for values of 0 or 1.
+    `chance` is what guessing gives on either side, for values of 0 or 1.
     """
     from scipy.stats import ttest_ind  # type: ignore[import-untyped]
 
@@ -336,10 +331,8 @@ def above_chance(
 ) -> tuple[Range, float | None, float | None]:
     """Accuracy beyond guessing, `(x - chance) / (1 - chance)` per question, of other questions.
 
-    0 is guessing and 1 all right, however many options a language's questions have.
-
-    Returns:
-        The difference with its interval, and both means.
+    The difference with its interval, and both means: 0 is guessing and 1 all right, however many
+    options a language's questions have.
     """
     values, constants, least = [], [], 0.0
     for side, chance in zip((a, b), chances, strict=True):

@@ -141,12 +141,7 @@ class Line(NamedTuple):
 
 
 def lines(conclusions: Sequence[Conclusion], datasets: Mapping[str, str]) -> list[Line]:
-    """One line per model and language; models as they come, the worst language first.
-
-    Args:
-        conclusions: All of a report.
-        datasets: Key -> name of a dataset.
-    """
+    """One line per model and language; models as they come, the worst language first."""
     made = []
     for model in dict.fromkeys(item.model for item in conclusions):
         of_model = [item for item in conclusions if item.model == model]
@@ -279,12 +274,10 @@ def about_the_judge(conclusions: Sequence[Conclusion]) -> list[str]:
 
 
 def judge_sentence(intervals: Sequence[tuple[str, bool | None]], command: str) -> list[str]:
-    """The sentence of `about_the_judge`.
+    """The sentence of `about_the_judge`, with the command of `xling` that takes people's labels.
 
-    Args:
-        intervals: Of each interval shown its criterion, and whether the judge's error is in it
-            (None without a judge).
-        command: Of `xling`, which takes people's labels.
+    Of each interval shown it needs the criterion, and whether the judge's error is in it (None
+    without a judge).
     """
     without = dict.fromkeys(criterion for criterion, taken in intervals if taken is False)
     if not without:

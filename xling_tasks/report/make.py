@@ -17,10 +17,7 @@ from xling_tasks.report.unlike import made_unlike
 def make_report(models: Sequence[Model], options: Options, human: Human | None = None) -> Report:
     """All numbers of a report; those of one model do not depend on the others.
 
-    Args:
-        models: What was read.
-        options: How the statistics are made.
-        human: People's labels, which correct the judge's.
+    People's labels (`human`) correct the judge's.
     """
     statistics = Statistics(options, human)
     comparisons: list[Comparison] = []

@@ -36,11 +36,7 @@ class Options:
 
 
 def checked(options: Any) -> Options:
-    """How the statistics are made, by options of a command line.
-
-    Raises:
-        SettingError: If an option is impossible, or `--to` is a file.
-    """
+    """How the statistics are made, by options of a command line that are checked here."""
     if options.seed < 0:
         raise SettingError(f"--seed: must be an integer from 0, got {options.seed}")
     if options.n_resamples < 1000:
@@ -270,17 +266,7 @@ class Conclusion:
 class CorrectedShare:
     """The share of a label of correctness, by the judge alone and corrected by people's labels.
 
-    Attributes:
-        model: The model's short name.
-        dataset: The dataset's key.
-        language: Code of the language.
-        label: One of `LABELS`.
-        judge: The judge's share; None if undefined.
-        value: The corrected share.
-        low: Lower end of its interval, which holds the judge's error.
-        high: Upper end.
-        n: Answers.
-        labels: How many of them people labelled.
+    The interval holds the judge's error. People labelled `labels` of the n answers.
     """
 
     model: str

@@ -30,12 +30,8 @@ def outcomes_of(sample: Mapping[str, Any], place: Place, *, told: bool) -> dict[
     """The outcome of a sample by language; nothing where an answer has no outcome of its own.
 
     Tasks that ask a question in several ways (several answers, several rows) count theirs in rates.
-
-    Args:
-        sample: As it was logged.
-        place: What its task is about.
-        told: Whether `langid_match` leaves out what is too short to tell; older runs have langid's
-            label of every answer, and what it calls another language is told again.
+    `told`: whether `langid_match` leaves out what is too short to tell; older runs have langid's
+    label of every answer, and what it calls another language is told again.
     """
     answered = sample.get("n_answered")
     recorded = answered.get(OUTCOME) if isinstance(answered, Mapping) else None

@@ -39,12 +39,9 @@ def over(task: Task, ids: Sequence[str]) -> Task:
 
 
 class Paired(NamedTuple):
-    """The sums of two sides over the questions that both have, in one order.
+    """The sums of two sides over the n questions that both have, in one order; b is the baseline.
 
-    Attributes:
-        a: A row per question, or per text where questions share one.
-        b: The same of the baseline.
-        n: Questions.
+    A row per question, or per text where questions share one.
     """
 
     a: Floats
@@ -58,15 +55,10 @@ class Paired(NamedTuple):
 
 
 def shared_sums(side: Sums, baseline: Sums, texts: Mapping[str, int]) -> tuple[Paired, int]:
-    """The questions of both sides; those with the same text are added up.
+    """The sums of the questions of both sides, and how many questions one side or the other has.
 
-    Args:
-        side: Of the side.
-        baseline: Of its baseline, whose order is kept.
-        texts: Question -> a number that is the same for the same text; may be empty.
-
-    Returns:
-        Their sums, and how many questions one side or the other has.
+    They keep the baseline's order; those with the same text are added up (`texts`: question -> a
+    number that is the same for the same text; may be empty).
     """
     (own_keys, own), (keys, other) = side, baseline
     asked = len(set(keys))

@@ -57,14 +57,10 @@ def default(*, two: bool) -> tuple[Rule, ...]:
 
 
 def read_policy(path: Path, *, two: bool) -> tuple[Rule, ...]:
-    """The rules of a file, all checked.
+    """The rules of a YAML file with a list `rules`, all checked.
 
-    Args:
-        path: A YAML file with a list `rules`.
-        two: Whether there is a checkpoint A to compare with.
-
-    Raises:
-        SettingError: Naming file, rule and key, what stands there, and what may.
+    `two`: there is a checkpoint A to compare with. A SettingError names file, rule and key, what
+    stands there, and what may.
     """
     try:
         content = read_yaml(path)

@@ -36,10 +36,7 @@ def by_criterion(
 ) -> list[tuple[Conclusion, str]]:
     """One line per model, dataset, language and criterion, with the first conclusion in it.
 
-    Args:
-        conclusions: All of a report.
-        datasets: Key -> name of a dataset.
-        several: Whether the report is about other models, too, of which nothing is concluded.
+    `several`: the report is about other models, too, of which nothing is concluded.
     """
     several = several or len({item.model for item in conclusions}) > 1
     lines = []
@@ -339,9 +336,7 @@ def _could_turn(item: Conclusion, sides: tuple[str, str] | None) -> str:
 def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
     """Why nothing can be told, for a reader who knows no statistics.
 
-    Args:
-        item: What was concluded.
-        sides: How answers of the two are told, as `in Hindi`; None: in the language, in English.
+    `sides` say how answers of the two are told, as `in Hindi`; None: in the language, in English.
     """
     if item.reason in (HIDDEN, DIFFERENT):
         return _could_turn(item, sides)

@@ -24,13 +24,7 @@ PAGE, DATA, TABLE, SPACE = "index.html", "board.json", "board.csv", "README.md"
 
 
 def run(options: argparse.Namespace) -> str:
-    """Write the board; returns what was written and what to know first.
-
-    Raises:
-        DataError: If a folder has no results of ours, a file is broken, there is nothing to
-            compare, or the board cannot be written.
-        SettingError: If an option is impossible.
-    """
+    """Write the board; returns what was written and what to know first."""
     statistics = checked(options)
     _refuse_other_files(options.to)
     board = make_board(entries(options.folders, statistics, options.family), statistics)
@@ -70,11 +64,7 @@ def _is_board(folder: Path) -> bool:
 
 
 def _write(folder: Path, content: Mapping[str, Any], table: str) -> bool:
-    """Write all files; whether a README.md was there, which is kept.
-
-    Raises:
-        DataError: If a file cannot be written.
-    """
+    """Write all files; whether a README.md was there, which is kept."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     page = offline_page(

@@ -29,11 +29,7 @@ _ROLES = ("judge", "reader", "translator")
 def entries(
     folders: Iterable[Path | str], options: Options, families: Sequence[str] = ()
 ) -> Iterator[Entry]:
-    """Every model in some output folders, concluded by itself as a report does it.
-
-    Raises:
-        DataError: As `read_models`.
-    """
+    """Every model in some output folders, concluded by itself as a report does it."""
     given = [str(item) for item in folders]
     for model in each_model(given, families):
         if model.tasks:

@@ -42,15 +42,7 @@ class HandedIn:
 
 
 def handed_in(results: Iterable[Path], folders: Iterable[Path]) -> tuple[HandedIn, ...]:
-    """What is said of some files of results, each statement once.
-
-    Args:
-        results: The files of results.
-        folders: Where the search upwards ends.
-
-    Raises:
-        DataError: If a file says something else than it may.
-    """
+    """What is said of some files of results, each statement once; upwards to one of `folders`."""
     ends = {folder.resolve() for folder in folders}
     found = dict.fromkeys(path for each in results if (path := _beside(each.resolve(), ends)))
     return tuple(dict.fromkeys(map(_read, found)))

@@ -35,12 +35,7 @@ Test = tuple[float, float | None]
 
 
 def make_board(models: Iterable[Entry], options: Options) -> Board:
-    """All numbers of a board.
-
-    Args:
-        models: The models; they are read as they are asked for.
-        options: How the statistics are made.
-    """
+    """All numbers of a board; models are read as they are asked for."""
     entries = tuple(models)
     endpoints = _endpoints(entries)
     groups = {
@@ -155,11 +150,7 @@ def _unlike(a: Entry, b: Entry, about: About) -> list[alike.Difference]:
 
 
 class _Group:
-    """The models of a group, and what their tasks asked; each file is read once.
-
-    Attributes:
-        notes: What to know of the questions.
-    """
+    """The models of a group, and what their tasks asked; each file is read once."""
 
     def __init__(self, entries: Sequence[Entry], group: Group, options: Options) -> None:
         self._entries = [entry for entry in entries if entry.name in group.models]

@@ -63,12 +63,9 @@ class Entry:
 
 
 class Group(NamedTuple):
-    """Models whose runs of one criterion and dataset were made alike.
+    """Models whose runs of one criterion and dataset were made alike; the first has the number 1.
 
-    Attributes:
-        number: From 1.
-        models: Their names.
-        differs: In what its runs differ from those of group 1, a line each.
+    `differs`: in what its runs differ from those of group 1, a line each.
     """
 
     number: int
@@ -79,12 +76,8 @@ class Group(NamedTuple):
 class Rank(NamedTuple):
     """The places that a model can have in one language, on one endpoint, within its group.
 
-    Attributes:
-        rank_low: The best; None where it is not ranked, as what follows.
-        rank_high: The worst.
-        ranked: How many models are ranked.
-        better: Those that are shown to be better.
-        worse: Those that are shown to be worse.
+    The lowest is the best; None where it is not ranked. Of `ranked` models some are shown to be
+    better, and some to be worse.
     """
 
     rank_low: int | None = None
@@ -95,17 +88,7 @@ class Rank(NamedTuple):
 
 
 class Square(NamedTuple):
-    """One model in one language on one endpoint.
-
-    Attributes:
-        panel: The endpoint.
-        model: The model's name.
-        language: Code of the language.
-        group: The number of its group.
-        cell: The endpoint's value.
-        rank: Its rank.
-        unranked: Why it has none; empty if it has one.
-    """
+    """One model in one language on one endpoint; `unranked` says why it has no rank."""
 
     panel: Panel
     model: str
@@ -117,15 +100,9 @@ class Square(NamedTuple):
 
 
 class Board(NamedTuple):
-    """Everything that a board shows.
+    """Everything that a board shows: models in the order given, endpoints in a report's order.
 
-    Attributes:
-        entries: The models, in the order given.
-        endpoints: Panel -> endpoint, in a report's order.
-        groups: (criterion, dataset) -> its groups.
-        squares: Every endpoint of every model and language.
-        notes: What to know before anything is compared.
-        options: How the statistics were made.
+    Groups are by criterion and dataset; notes say what to know before anything is compared.
     """
 
     entries: tuple[Entry, ...]

@@ -52,13 +52,7 @@ FILES = ("compare.html", "compare.md", "compare.csv", "compare.json")
 
 
 def compare(options: argparse.Namespace) -> str:
-    """Compare two models' runs; returns the answer in a few lines, or all as JSON.
-
-    Raises:
-        DataError: If a folder does not hold one model's runs of ours, the runs share nothing, or
-            they were made differently (unless `--force`).
-        SettingError: If an option is impossible, or a metric is unknown.
-    """
+    """Compare two models' runs; returns the answer in a few lines, or all as JSON."""
     if options.to is None and not options.json:
         options.to = Path("compare")
     chosen = checked(options)

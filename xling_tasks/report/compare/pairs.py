@@ -45,11 +45,7 @@ class Pair(NamedTuple):
 
 
 def one_model(item: str, families: Sequence[str] = ()) -> Model:
-    """The one model of a folder.
-
-    Raises:
-        DataError: Naming the models where there are several.
-    """
+    """The one model of a folder; of several an error that names them."""
     _, folder = named_folder(item)
     known = [*given_families(families), *known_families()]
     runs = [run for run in read_results(folder) if any(members(run, known).values())]
@@ -116,8 +112,7 @@ def _has_parts(task: Task, name: str) -> bool:
 def paired(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[str]]:
     """The tasks over the questions that both runs asked.
 
-    Returns:
-        The pairs; what about the questions is a reason to refuse; and what is to be noted.
+    Beside them what about the questions is a reason to refuse, and what is to be noted.
     """
     pairs = []
     changed: dict[str, list[str]] = {}
@@ -236,11 +231,8 @@ _WIDTH = 160
 def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Difference]:
     """Everything that makes scores of two runs incomparable, each once with its tasks.
 
-    Args:
-        pairs: The same task of A and of B, and the metrics that are compared.
-
-    Returns:
-        Settings, prompts, data, generation and chat template first, then signatures.
+    Of the same task of A and of B, for the metrics that are compared: settings, prompts, data,
+    generation and chat template first, then signatures.
     """
     tasks_by_difference: dict[tuple[str, str, str], dict[str, None]] = {}
     signed: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}

@@ -43,13 +43,7 @@ Told = dict[Key, tuple[Case, Conclusion]]
 def with_verdicts(
     lines: Sequence[Line], pairs: Sequence[Pair], statistics: Statistics
 ) -> list[Line]:
-    """The lines, those of endpoints with what is concluded; the others are exploratory.
-
-    Args:
-        lines: All of them.
-        pairs: The tasks that they are over, as `measured` makes them.
-        statistics: Makes the numbers.
-    """
+    """The lines, those of endpoints with what is concluded; the others are exploratory."""
     sides = endpoints_of(pairs)
     between = between_models(sides, statistics)
     falls = _shortfalls(lines, sides, between, statistics)

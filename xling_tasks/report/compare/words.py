@@ -109,12 +109,10 @@ FEW = 6
 
 
 class Said(NamedTuple):
-    """Languages of which the same is said.
+    """Languages of which the same is said: how B serves them, and how the shortfall changed.
 
-    Attributes:
-        languages: Their codes.
-        verdict: The gravest of B against A over their endpoints; `better` only where none is worse.
-        text: How B serves them, and how the shortfall changed.
+    The verdict is the gravest of B against A over their endpoints; `better` only where none is
+    worse.
     """
 
     languages: Sequence[str]
@@ -255,9 +253,7 @@ def summary(lines: Sequence[Line]) -> list[str]:
 def headline(own: Sequence[Line], *, counted: bool = False) -> str:
     """What a reader wants to know first of one language: better or worse, and its shortfall.
 
-    Args:
-        own: Its comparisons.
-        counted: Whether the numbers of B and A stand beside what is better or worse.
+    `counted` puts the numbers of B and A beside what is better or worse.
     """
     falls = _titles(own, "gap")
     safe = all(line.non_inferior for line in own if line.kind == "difference" and line.said)
