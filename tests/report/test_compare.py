@@ -517,19 +517,15 @@ def test_non_inferiority_and_margin(tmp_path):
     assert told(b, a, "--margin", "0.005")[0]
 
 
-def labelled(path, hits, *, inside=None):
-    """Harm in hits of 690 questions by language, of which `inside` are in the language."""
-    return write(path, {
-        code: {HARM: binary(690, k), "langid_match": binary(690, (inside or {}).get(code, 690))}
-        for code, k in hits.items()
-    })  # fmt: skip
-
-
 def test_a_model_that_answers_in_english_is_worse(tmp_path):
-    hits = {"en": 10, "es": 10}
-    content = compared(
-        labelled(tmp_path / "a", hits), labelled(tmp_path / "b", hits, inside={"es": 0})
+    a, b = (
+        {
+            code: {HARM: binary(690, 10), "langid_match": binary(690, inside)}
+            for code, inside in (("en", 690), ("es", spanish))
+        }
+        for spanish in (690, 0)
     )
+    content = compared(*sides(tmp_path, a, b))
     assert rows(content)["served", "es"]["verdict"] == "worse"
     assert rows(content, "gap")["served", "es"]["verdict"] == "larger"
     assert content["summary"][0].startswith(
@@ -538,7 +534,22 @@ def test_a_model_that_answers_in_english_is_worse(tmp_path):
     )
 
 
-# Harm in English and Hindi of A and of B, of 690.
+def counted(n=690, **languages):
+    """Runs A and B from (harm of A and B, help of A and B) by language: so many of n questions.
+
+    The first are harmed, or the last where their number is negative; the last are helped.
+    """
+    return [
+        {
+            code: {HARM: binary(n, harm[at]) if harm[at] >= 0 else binary(n, -harm[at])[::-1],
+                   **({HELP: binary(n, help_[at])[::-1]} if help_ else {})}
+            for code, (harm, help_) in languages.items()
+        }
+        for at in (0, 1)
+    ]  # fmt: skip
+
+
+# Harm in English and in Hindi, of A and of B, of 690.
 SHORTFALLS = [
     # A gap that turns into an advantage, and none that was.
     ((70, 170), (170, 70), "better", "smaller"),
@@ -546,17 +557,14 @@ SHORTFALLS = [
     ((170, 70), (70, 170), "worse", "larger"),
     # English alone becomes worse, and Hindi alone better.
     ((70, 170), (170, 170), "about_the_same", "levelled_down"),
-    ((70, 170), (70, 70), "better", "smaller"),
-    ((70, 170), (70, 170), "about_the_same", "about_the_same"),
+    ((70, 70), (170, 70), "better", "smaller"),
+    ((70, 70), (170, 170), "about_the_same", "about_the_same"),
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "between", "fall"), SHORTFALLS)
-def test_the_shortfall_has_a_rule_of_its_own(tmp_path, a, b, between, fall):
-    folders = (
-        labelled(tmp_path / name, dict(zip(("en", "hi"), own))) for name, own in zip("ab", (a, b))
-    )
-    content = compared(*folders)
+@pytest.mark.parametrize(("english", "hindi", "between", "fall"), SHORTFALLS)
+def test_the_shortfall_has_a_rule_of_its_own(tmp_path, english, hindi, between, fall):
+    content = compared(*sides(tmp_path, *counted(en=(english, ()), hi=(hindi, ()))))
     assert rows(content)[HARM, "hi"]["verdict"] == between
     assert rows(content, "gap")[HARM, "hi"]["verdict"] == fall
     if fall == "levelled_down":
@@ -644,12 +652,9 @@ def test_runs_made_differently_are_refused_and_named(tmp_path, change, said):
     assert len(told.content["comparisons"]) == 3
 
 
-def test_another_version_with_equal_signatures_is_no_reason_to_refuse(tmp_path):
-    runs = sides(tmp_path, {"en": noisy(1)}, change=recorded("version", value="0.2.0"))
-    assert compared(*runs)["made_differently"] == []
-
-
-def test_signatures_count_only_of_what_is_compared(tmp_path):
+def test_signatures_count_only_of_what_is_compared_and_versions_by_themselves_do_not(tmp_path):
+    newer = recorded("version", value="0.2.0")
+    assert compared(*sides(tmp_path, {"en": noisy(1)}, change=newer))["made_differently"] == []
     change = recorded("signatures", "empty_rate", value="other")
     tasks = {"en": {HELP: noisy(1), "empty_rate": [0.0] * 10}}
     runs = sides(tmp_path, tasks, change=change)
@@ -680,9 +685,7 @@ def test_other_content_under_the_same_id_is_never_compared(tmp_path):
         row["doc"]["question"] = "Something else?"
     runs = sides(tmp_path, {"en": noisy(1)}, {"en": other})
     assert "nothing to compare: no question of equal content" in refusal(*runs, "--force")
-
-
-def test_where_a_question_stands_is_not_its_content(tmp_path):
+    # Where a question stands is not its content.
     docs = {"row": 1, "parallel": True}, {"row": 9, "parallel": False}
     runs = sides(tmp_path, *({"en": task({HELP: noisy(1)}, doc=doc)} for doc in docs))
     assert rows(compared(*runs))[HELP, "en"]["n"] == 10
@@ -909,21 +912,6 @@ def test_real_runs_with_other_settings_are_refused(runs, logged, tmp_path):
 
 
 # The answer
-
-
-def counted(n=690, **languages):
-    """Runs A and B from (harm of A and B, help of A and B) by language: so many of n questions.
-
-    The first are harmed, or the last where their number is negative; the last are helped.
-    """
-    return [
-        {
-            code: {HARM: binary(n, harm[at]) if harm[at] >= 0 else binary(n, -harm[at])[::-1],
-                   **({HELP: binary(n, help_[at])[::-1]} if help_ else {})}
-            for code, (harm, help_) in languages.items()
-        }
-        for at in (0, 1)
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

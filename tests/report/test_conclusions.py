@@ -423,23 +423,22 @@ def test_no_gap_between_exams_goes_beyond_all_right_against_none():
     assert found.high == pytest.approx(1 + 1 / 3) and found.low == pytest.approx(-1 - 1 / 3)
 
 
-def test_ties_of_log_likelihoods_are_not_told_as_replies(tmp_path):
-    """Nothing is replied there: several answers were equally likely."""
+def test_what_to_do_is_about_what_is_missing(tmp_path):
+    """`ask_again` and `reader` are about replies of the model, and neither reads an empty text."""
+    # Nothing is replied where several answers were equally likely.
     tasks = {f"mmedbench_mcqa_ll_{code}": exam(code, 30, 0, 30) for code in ("en", "fr")}
     french = concluded(tmp_path, tasks)["fr", "acc"]
     assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
     assert french.next == REMEDIES[TIED]
-
-
-@pytest.mark.parametrize(
-    ("rate", "why"), [("empty_rate_t0.0", EMPTY), ("refused_rate", HELD_BACK), ("k", UNREAD)]
-)
-def test_what_to_do_about_answers_that_are_not_there(tmp_path, rate, why):
-    """Who asks again for the answer alone, or has a model read, reads no empty text."""
-    task = verdicts(1, 30, (1, 1), right=0.5)
-    task["scores"] = {"macro_f1_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
-    found = concluded(tmp_path, {V + code: task for code in ("en", "es")})
-    assert found["es", "macro_f1"].next == REMEDIES[why]
+    for rate, why in (("empty_rate_t0.0", EMPTY), ("refused_rate", HELD_BACK), ("k", UNREAD)):
+        task = verdicts(1, 30, (1, 1), right=0.5)
+        task["scores"] = {"macro_f1_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
+        found = concluded(tmp_path, {V + code: task for code in ("en", "es")})
+        assert found["es", "macro_f1"].next == REMEDIES[why]
+    task = information(1, 40, ["es"], without=40)
+    task["scores"]["unscored_es"] = 1.0
+    found = concluded(tmp_path, {"xling_information": task})
+    assert found["es", "information_f1"].next == REMEDIES[UNJUDGED]
 
 
 def test_where_hardly_a_reply_is_read_more_questions_are_not_what_is_lacking(tmp_path):
@@ -450,14 +449,6 @@ def test_where_hardly_a_reply_is_read_more_questions_are_not_what_is_lacking(tmp
     few = verdicts(1, 3, (0, 0))
     item = concluded(tmp_path, {V + "en": few, V + "es": few})["es", "macro_f1"]
     assert item.next == "ask more questions" and "not read" not in sentence(item)
-
-
-def test_a_judge_that_cannot_be_read_is_not_told_as_replies_of_the_model(tmp_path):
-    """`ask_again` and `reader` are about the model's own replies."""
-    task = information(1, 40, ["es"], without=40)
-    task["scores"]["unscored_es"] = 1.0
-    made = concluded(tmp_path, {"xling_information": task})
-    assert made["es", "information_f1"].next == REMEDIES[UNJUDGED]
 
 
 @pytest.mark.parametrize(

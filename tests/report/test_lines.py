@@ -47,9 +47,7 @@ def test_harm_leads_before_a_larger_difference_of_something_else():
         "246 questions)."
     )
     assert line.rest == "Other measures: 1 worse than English, 1 too uncertain to tell."
-
-
-def test_of_harm_in_two_datasets_the_worse_one_leads():
+    # Of harm in two datasets the worse one leads.
     line = one(
         concluded("contradictory", "worse", estimate=0.1),
         concluded("contradictory", "worse", estimate=0.2, dataset="healthqa"),
@@ -66,9 +64,7 @@ def test_worse_in_the_same_questions_leads_before_a_larger_gap_between_two_exams
         assert line.lead is paired and answer([line]) == "Spanish is served worse than English."
     unknown = concluded("macro_f1", "cannot_tell", estimate=-0.1)
     assert one(unknown, exam).lead is exam
-
-
-def test_what_is_worse_leads_before_harm_of_which_nothing_is_known():
+    # What is worse leads before harm of which nothing is known, too.
     line = one(
         concluded("contradictory", "cannot_tell", estimate=0.01, reason="246 questions would show"),
         concluded("macro_f1", "worse", estimate=-0.1),
