@@ -25,17 +25,9 @@ def judged(hits, n, *, inside=1.0, answer=ANSWER, silent=(), record=PLAIN, text=
            only=None, **more):  # fmt: skip
     """A language of correctness: n answers, of which these numbers are contradictory.
 
-    Args:
-        hits: The contradictory ones; all others are more comprehensive.
-        n: How many there are.
-        inside: The share that is in the user's language.
-        answer: The text of each.
-        silent: Which have no label.
-        record: What our tasks record of it.
-        text: What the questions begin with; they have none if it is not given.
-        helped: Which are more comprehensive, if not all others.
-        only: The numbers of those that were asked, if not all.
-        more: Other scores.
+    All others are more comprehensive, if not those of `helped`; `silent` ones have no label. A share
+    is `inside` the user's language. Questions begin with `text`, or have none; `only` these were
+    asked. `more`: other scores.
     """
     rows = []
     for i in only or range(n):
@@ -77,6 +69,18 @@ def empathy(shares, n=24, seed=0):
               "prompts": {}, "version": "0.2.0"}  # fmt: skip
     scores = {name: float(np.mean([row[name] for row in rows])) for name in names}
     return task_of(scores, rows, record=record, better=dict.fromkeys(names, True))
+
+
+def exam(code, n, right, unread=0, options=4):
+    """Multiple choice in one language, of whose questions some are read rightly and some not at all."""
+    rows = [
+        {"doc": {"question_id": f"{code}{i}", "several": False,
+                 "options": dict.fromkeys("ABCDE"[:options], "x")},
+         "resps": [], "acc": float(i < right), "unparsed_rate": float(right <= i < right + unread)}
+        for i in range(n)
+    ]  # fmt: skip
+    scores = {"acc": right / n, "unparsed_rate": unread / n}
+    return task_of(scores, rows, record=PLAIN, better={"acc": True, "unparsed_rate": False})
 
 
 def ten_models(folder: Path, *, n=120) -> list[str]:

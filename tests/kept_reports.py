@@ -46,13 +46,9 @@ _OF_THE_MOMENT = {
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """What the commands write of all runs, and what the viewer says of their samples.
+    """What the commands write of all runs in an empty folder, and the viewer says of their samples.
 
-    Args:
-        folder: An empty folder to work in.
-
-    Returns:
-        File -> its text, numbers with nine decimals at most.
+    By file; numbers have nine decimals at most.
     """
     with tarfile.open(TESTS / "cases" / "v0_1_0" / "kept.tar.xz") as archive:
         archive.extractall(folder, filter="data")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from boards import PLAIN, judged
+from boards import PLAIN, exam, judged
 from builders import task_of, write_run
 from xling_metrics.stats.shares import mcnemar_mid_p
 
@@ -82,18 +82,6 @@ def text_of(out, name="report.md"):
 def harmful(n, **hits):
     """Correctness by language, of n answers of which the first so many are contradictory."""
     return {C + code: judged(set(range(k)), n) for code, k in hits.items()}
-
-
-def exam(code, n, right, unread=0, options=4):
-    """Multiple choice in one language, of whose questions some are read rightly and some not at all."""
-    rows = [
-        {"doc": {"question_id": f"{code}{i}", "several": False,
-                 "options": dict.fromkeys("ABCDE"[:options], "x")},
-         "resps": [], "acc": float(i < right), "unparsed_rate": float(right <= i < right + unread)}
-        for i in range(n)
-    ]  # fmt: skip
-    scores = {"acc": right / n, "unparsed_rate": unread / n}
-    return task_of(scores, rows, record=PLAIN, better={"acc": True, "unparsed_rate": False})
 
 
 @pytest.mark.parametrize("share", [0.03, 0.09, 0.11, 0.3, 1.0])

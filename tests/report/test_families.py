@@ -51,13 +51,8 @@ def exact(tmp_path_factory) -> Path:
 def likely(tmp_path_factory) -> Path:
     """Belebele's form by log-likelihood, French a copy; and a task that nobody knows, without ids."""
     links = {"link": lambda i: f"https://w/{i // 2}", "question_number": lambda i: i % 2 + 1}
-    names = {
-        "en": "eng_Latn",
-        "hi": "hin_Deva",
-        "fr": "fra_Latn",
-        "ak": "aka_Latn",
-        "x": "hin_Latn",
-    }
+    scripts = ("eng_Latn", "hin_Deva", "fra_Latn", "aka_Latn", "hin_Latn")
+    names = dict(zip(("en", "hi", "fr", "ak", "x"), scripts, strict=True))
     tasks = [(chosen(code, f"belebele_{own}"), docs(code, **links)) for code, own in names.items()]
     tasks += [(chosen(code, f"mytask_{code}"), docs(code)) for code in ("en", "hi")]
     return run_tasks(tmp_path_factory.mktemp("likely"), tasks, gap)
@@ -353,9 +348,8 @@ def test_samples_of_another_filter_alone_are_told(exact, tmp_path):
         path.write_text(path.read_text("utf-8").replace('"custom-extract"', '"other"'), "utf-8")
     with pytest.raises(DataError, match="has no row after custom-extract"):
         verdicts(folder, families=[f"{PROX},filter=custom-extract"])
-    with pytest.raises(
-        DataError, match=r"nothing in it can be read: .*no row after custom-extract"
-    ):
+    said = r"nothing in it can be read: .*no row after custom-extract"
+    with pytest.raises(DataError, match=said):
         verdicts(folder)
 
 

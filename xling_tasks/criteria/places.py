@@ -116,12 +116,7 @@ def primary_of(
 
 _OLD_NAMES = (
     (re.compile(r"xlinghealth_(information)_(\w+)"), ""),
-    (
-        re.compile(
-            r"xlinghealth_(correctness|consistency|verifiability_ll|verifiability)_(\w+)_(\w\w)"
-        ),
-        "",
-    ),
+    (re.compile(r"xlinghealth_(correctness|consistency|verifiability(?:_ll)?)_(\w+)_(\w\w)"), ""),
     (re.compile(r"(mmedbench_(?:mcqa|rationale)(?:_ll|_ft)?)_(?:(demo)_)?(\w\w)"), "mmedbench"),
     (re.compile(r"xling_(information|empathy)"), "xling"),
 )

@@ -71,23 +71,19 @@ def _logged(
 
 def derived(outcomes: Outcomes, columns: Mapping[str, Column], language: str) -> dict[str, Column]:
     """The columns that follow from outcomes, named as a task names its metrics."""
-    made: dict[str, Column] = {}
+    made: dict[str, Column | None] = {}
     for code, own in outcomes.items():
         suffix = "" if language else f"_{code}"
         was_served = [served(outcome) for outcome in own]
         if all(value is None for value in was_served):
             continue
-        made |= _named(SERVED + suffix, column_of(SERVED, was_served))
+        made[SERVED + suffix] = column_of(SERVED, was_served)
         for name in _HELP:
             column = columns.get(name + suffix)
             if column is not None:
                 helped = _helped(column.sums[:, 0], own, silent(columns, suffix))
-                made |= _named(HELPED + suffix, column_of(HELPED, helped))
-    return made
-
-
-def _named(name: str, column: Column | None) -> dict[str, Column]:
-    return {} if column is None else {name: column}
+                made[HELPED + suffix] = column_of(HELPED, helped)
+    return {name: known for name, known in made.items() if known is not None}
 
 
 def _helped(
