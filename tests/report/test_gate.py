@@ -7,7 +7,7 @@ import shutil
 
 import boards
 import pytest
-from builders import changed, evaluated, task_of, write_run
+from builders import changed, evaluated, write_run
 from tasks.test_mmlu_clinical import publish, reader
 
 from xling_tasks.cli import main
@@ -225,14 +225,8 @@ def test_so_many_more_decide_whatever_was_not_read(tmp_path, capsys):
 
 
 def test_what_is_better_in_an_exam_of_its_own_is_told_so(tmp_path, capsys):
-    tasks = {}
-    for code, hits in (("en", 200), ("es", 350)):
-        rows = [{"doc_id": i, "doc": {"question_id": f"{code}{i}", "question": f"{code} {i}?", "options": dict.fromkeys("ABCD", "x")},
-                 "acc": float(i < hits)} for i in range(400)]  # fmt: skip
-        tasks[f"mmedbench_mcqa_demo_{code}"] = task_of(
-            {"acc": hits / 400}, rows, better={"acc": True},
-            record={"version": "0.1.0", "settings": {}, "signatures": {"acc": "c"}, "data": {"sha256": "ab"}},
-        )  # fmt: skip
+    right = {"en": 200, "es": 350}
+    tasks = {f"mmedbench_mcqa_{code}": boards.exam(code, 400, hits) for code, hits in right.items()}
     status, content = gate(capsys, write_run(tmp_path / "out", tasks))
     [row] = content["checked"]
     why = "better, but its exam has other questions, which may be easier"
