@@ -40,11 +40,7 @@ def section(submission: Submission) -> str:
 
 
 def with_section(card: str, new: str) -> str:
-    """A card with the section in place of an earlier one, or at its end.
-
-    Raises:
-        DataError: If the markers are there in another number than one each, in this order.
-    """
+    """A card with the section in place of an earlier one, or at its end."""
     begins, ends = card.count(BEGIN), card.count(END)
     if begins == ends == 0:
         return f"{card.rstrip()}\n\n{new}\n" if card.strip() else f"{new}\n"

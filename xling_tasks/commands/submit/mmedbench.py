@@ -225,12 +225,7 @@ DESCRIPTION = "model_description.md"
 
 
 def run(options: argparse.Namespace) -> str:
-    """`xling submit mmedbench`: write the files, and say what they hold.
-
-    Raises:
-        DataError: If the runs in `OUT` are no full submission; the message says what is
-            missing and the command that gets it.
-    """
+    """`xling submit mmedbench`: write the files of a full submission, and say what they hold."""
     out, to = options.out_dir, options.to
     kinds = [options.only] if options.only else list(KINDS)
     names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]

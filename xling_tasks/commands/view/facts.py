@@ -39,17 +39,11 @@ _LABEL = 80
 
 
 class Row(NamedTuple):
-    """A sample in one language.
+    """A sample in one language, whose code is empty where it is not known.
 
-    Attributes:
-        question: Its question's id.
-        language: Its language's code; empty where none is known.
-        title: The beginning of its question.
-        label: What was found, as a key; empty for nothing.
-        score: Higher is better, within one criterion; None where there is none.
-        right: Whether it is right; None where that is not said.
-        flags: Bits of `FLAGS`.
-        text: All its texts, folded for the search.
+    TITLE is the beginning of its question, LABEL what was found, as a key, or empty. SCORE (higher
+    is better, within one criterion) and RIGHT are None where there is none; FLAGS are bits of
+    `FLAGS`; TEXT is all its texts, folded for the search.
     """
 
     question: str
@@ -68,13 +62,10 @@ def facts(
     sample: Mapping[str, Any],
     primary: Mapping[str, bool | None],
 ) -> Iterator[Row]:
-    """A sample in each of its languages.
+    """A sample in each of its languages, or in the task's, where that has one.
 
-    Args:
-        criterion: A key of `CRITERIA`, or anything else.
-        language: The task's, where it has one.
-        sample: A row of a file of samples.
-        primary: The task's endpoints, with whether higher is better.
+    CRITERION is a key of `CRITERIA`, or anything else; PRIMARY has the task's endpoints, with
+    whether higher is better.
     """
     doc = mapping(sample.get("doc"))
     question = doc.get("question_id", sample.get("doc_id"))

@@ -48,13 +48,7 @@ CREATE TABLE problem (line TEXT);
 
 
 class Progress(NamedTuple):
-    """How far the reading is.
-
-    Attributes:
-        done: Bytes read, `of` so many.
-        rows: Samples read.
-        problems: What could not be read, a line each.
-    """
+    """How far the reading is: DONE bytes OF all, samples, and a line for what could not be read."""
 
     done: int
     of: int
@@ -67,12 +61,7 @@ class Index:
     """The index of some files; `read_all` fills it."""
 
     def __init__(self, sources: Sources, first: str = "") -> None:
-        """Open a complete index if there is one, else make an empty one.
-
-        Args:
-            sources: The files.
-            first: A task whose questions are wanted first.
-        """
+        """Open a complete index if there is one, else make one that reads the task FIRST first."""
         self.sources = sources
         self.lock = threading.Lock()
         self._ended = threading.Event()
@@ -122,11 +111,7 @@ class Index:
         return Progress(self._done, self.sources.size, self._rows, self.finished, problems)
 
     def fetch(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query.
-
-        Raises:
-            DataError: If the index was closed or cannot be read.
-        """
+        """The rows of a query; an index that was closed or cannot be read is an error."""
         with self.lock:
             try:
                 return self._db.execute(query, values).fetchall()
