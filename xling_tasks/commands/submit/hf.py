@@ -45,7 +45,9 @@ def run(options: argparse.Namespace) -> str:
     if options.dataset_id is not None:
         _check_id("--dataset-id", options.dataset_id)
     to, uploads = options.to, options.push or options.pull_request
-    token = _token() if uploads else None
+    token = os.environ.get(TOKEN)
+    if uploads and not token:
+        raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
     refuse_files(to, [CARD, RESULTS])
     out = options.out_dir
     submission = gather(out, options.force, options.dataset_id)
@@ -147,13 +149,6 @@ def _remarks(submission: Submission, model_id: str) -> list[str]:
 
 
 # The Hub
-
-
-def _token() -> str:
-    token = os.environ.get(TOKEN)
-    if not token:
-        raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
-    return token
 
 
 def _repository(model_id: str, token: str | None) -> tuple[Any, str, str | None]:
