@@ -14,6 +14,7 @@ are usable in all of them.
 from __future__ import annotations
 
 import argparse
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -187,12 +188,9 @@ def _of_answers(options: argparse.Namespace) -> str:
 
 def _answers(samples: Samples, record: str) -> Iterator[_Answer]:
     """The answers to prompts beside the English ones, of the first filter's rows."""
-
-    def read(row: Mapping[str, Any]) -> list[_Answer]:
-        return _translated(row, record)
-
     lacking = True
-    for _, answers in samples.stream_first(read, hint=_HINT):
+    take = functools.partial(_translated, record=record)
+    for _, answers in samples.stream_first(take, hint=_HINT):
         yield from answers
         lacking = lacking and not answers
     if lacking:

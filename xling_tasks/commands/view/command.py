@@ -10,7 +10,6 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from xling_tasks.commands.view.index import Index
@@ -115,8 +114,8 @@ def bound(port: int) -> socket.socket:
     return listening
 
 
-def _has_screen(environment: Mapping[str, str] = os.environ) -> bool:
+def _has_screen() -> bool:
     """Whether a browser has somewhere to show itself; without, one in the terminal would start."""
     if sys.platform in ("win32", "darwin"):
         return True
-    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.criteria import CRITERIA, Found
 from xling_tasks.criteria.rates import IN_LANGUAGE, RATES, SECOND_OPINIONS
-from xling_tasks.criteria.sample import Part, as_text, mapping, missing, number
+from xling_tasks.criteria.sample import as_text, mapping, missing, number
 from xling_tasks.logs.shown import languages_in, parts_of, several_languages
 from xling_tasks.unanswered import FAILED, REFUSED
 
@@ -71,11 +71,12 @@ def facts(
     question = doc.get("question_id", sample.get("doc_id"))
     for code in languages_in(criterion, sample, language):
         parts = parts_of(criterion, sample, code)
+        asked = parts[0].passages[0].text[: 2 * _TITLE] if parts else ""
         judged = _found(criterion, sample, code, primary)
         yield Row(
             question=storable(as_text(question)),
             language=storable(code),
-            title=_title(parts),
+            title=" ".join(asked.split())[:_TITLE],
             label=storable(judged.label[:_LABEL]),
             score=judged.score,
             right=judged.right,
@@ -92,11 +93,6 @@ def fold(text: str) -> str:
 def storable(text: str) -> str:
     """A text whose lone halves of characters are replaced: no database takes them."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _title(parts: list[Part]) -> str:
-    text = parts[0].passages[0].text if parts else ""
-    return " ".join(text[: 2 * _TITLE].split())[:_TITLE]
 
 
 # Flags

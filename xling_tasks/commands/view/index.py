@@ -66,16 +66,13 @@ class Index:
         self.lock = threading.Lock()
         self._ended = threading.Event()
         self._done, self._rows, self._problems = 0, 0, [*sources.notes]
-        self.order = sorted(range(len(sources.files)), key=lambda i: self._turn(i, first))
+        about = [(source.criterion, source.dataset) for source in sources.files]
+        wanted = {about[i] for i, source in enumerate(sources.files) if source.task == first}
+        self.order = sorted(range(len(about)), key=lambda i: about[i] not in wanted)
         self._kept = _kept_path(sources)
         self._temporary: Path | None = None
         self._db = self._open()
         self.finished = self._temporary is None
-
-    def _turn(self, number: int, first: str) -> tuple[bool, int]:
-        source, files = self.sources.files[number], self.sources.files
-        about = {(each.criterion, each.dataset) for each in files if each.task == first}
-        return (source.criterion, source.dataset) not in about, number
 
     def _open(self) -> sqlite3.Connection:
         if self._kept is not None and self._kept.is_file():
