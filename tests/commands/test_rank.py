@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import STAMP, evaluated, task_of, write_results, write_run, write_samples
+from builders import STAMP, evaluated, pick, task_of, write_results, write_run, write_samples
 from conftest import DATA, read_jsonl
 
 from xling_tasks.cli import parsed
@@ -89,11 +89,6 @@ def judge(serve):
     served = serve(by_name)
     served.words = ("--judge", json.dumps(served.spec()))
     return served
-
-
-def pick(rows, **wanted):
-    (row,) = [row for row in rows if all(row.get(k) == v for k, v in wanted.items())]
-    return row
 
 
 def test_points_taus_and_files(tmp_path, judge):
