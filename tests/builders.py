@@ -285,6 +285,12 @@ def changed(out: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
     return out
 
 
+def pick(rows: Iterable[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
+    """The only row with these values."""
+    (row,) = [row for row in rows if all(row.get(key) == own for key, own in wanted.items())]
+    return row
+
+
 def write_lines(path: Path, rows: Iterable[Any]) -> Path:
     """A file of JSON lines; its folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)

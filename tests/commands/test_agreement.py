@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from annotating import CORRECTNESS, Annotator, export, sample, write, xling
 from browser import PHONE, axe, reload_with_its_store
+from builders import pick
 
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, SettingError
@@ -30,23 +31,14 @@ def item(number, label, *, judge=NEITHER, sound=True, language="en", comment="",
 
 def stratum(population, sample):
     """The sizes of a stratum as the page exports them."""
-    return {
-        "task": f"{CORRECTNESS}en",
-        "label": NEITHER,
-        "population": population,
-        "sample": sample,
-    }
+    task = f"{CORRECTNESS}en"
+    return {"task": task, "label": NEITHER, "population": population, "sample": sample}
 
 
 def result(tmp_path, *words):
     page = xling("agreement", *words, "--to", tmp_path / "to")
     assert (tmp_path / "to/agreement.md").read_text(encoding="utf-8") == page + "\n"
     return json.loads((tmp_path / "to/agreement.json").read_text(encoding="utf-8")), page
-
-
-def pick(rows, **wanted):
-    (row,) = [row for row in rows if all(row.get(k) == v for k, v in wanted.items())]
-    return row
 
 
 def files_of(tmp_path, table, names=("anna", "bo", "chi"), **more):

@@ -138,23 +138,7 @@ def test_languages_and_datasets(tmp_path):
             page_of(tmp_path, *words)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_judged": {"label": "good", "reply": "", "judge": ""}}, "row 2.*unknown label 'good'"),
-        ({"n_judged": 1.0}, "row 2.*no label with its reply.*--log_samples"),
-        ({"doc": {"question_id": "5", "question": "?"}}, "row 2.*'reference'"),
-        ({"doc": sample(0)["doc"]}, "row 2: .*question '0' stands there twice"),
-        ({"n_judged": {"label": "neither", "reply": "", "judge": "other"}}, "labels of 2 judges"),
-    ],
-)
-def test_errors_in_samples_name_the_row(tmp_path, change, message):
-    write(tmp_path / "out", [sample(0), {**sample(1), **change}])
-    with pytest.raises(DataError, match=message):
-        page_of(tmp_path)
-
-
-def test_errors_of_folders(tmp_path):
+def test_errors_in_samples_and_of_folders(tmp_path):
     out = tmp_path / "out"
     with pytest.raises(DataError, match="no such folder"):
         page_of(tmp_path)
@@ -162,7 +146,15 @@ def test_errors_of_folders(tmp_path):
     with pytest.raises(DataError, match=r"no samples of correctness.*judge"):
         page_of(tmp_path)
     unjudged = {key: own for key, own in sample(0).items() if key != "n_judged"}
+    changes = (
+        ({"n_judged": {"label": "good", "reply": "", "judge": ""}}, "row 2.*unknown label 'good'"),
+        ({"n_judged": 1.0}, "row 2.*no label with its reply.*--log_samples"),
+        ({"doc": {"question_id": "5", "question": "?"}}, "row 2.*'reference'"),
+        ({"doc": sample(0)["doc"]}, "row 2: .*question '0' stands there twice"),
+        ({"n_judged": {"label": "neither", "reply": "", "judge": "other"}}, "labels of 2 judges"),
+    )
     for rows, message in (
+        *(([sample(0), {**sample(1), **change}], message) for change, message in changes),
         ([unjudged], r"have no judge's labels.*needs correctness with a judge"),
         ([], "no questions are there"),
         ([sample(0, None, None)], "no answer has a label"),

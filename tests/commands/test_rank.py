@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from builders import STAMP, evaluated, task_of, write_results, write_run, write_samples
+from builders import STAMP, evaluated, pick, task_of, write_results, write_run, write_samples
 from conftest import DATA, read_jsonl
 
 from xling_tasks.cli import parsed
@@ -89,11 +89,6 @@ def judge(serve):
     served = serve(by_name)
     served.words = ("--judge", json.dumps(served.spec()))
     return served
-
-
-def pick(rows, **wanted):
-    (row,) = [row for row in rows if all(row.get(k) == v for k, v in wanted.items())]
-    return row
 
 
 def test_points_taus_and_files(tmp_path, judge):
@@ -340,23 +335,16 @@ def test_people_rank_instead_of_or_beside_the_judge(tmp_path, judge):
     assert pick(ranking["points"], rater="human", language="en", model="alpha")["mean"] == 3.0
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
+def test_errors_before_anything_is_asked(tmp_path, judge):
+    outs, human = make_three(tmp_path), tmp_path / "human.csv"
+    for row, message in (
         ("en-0,alfa,1", "row 2, column 'model': 'alfa' is no run. Did you mean 'alpha'"),
         ("en-0,alpha,first", "row 2, column 'rank': 'first' is not a rank"),
         ("en-0,alpha,1\nen-0,alpha,2", "row 3: 'alpha' appears twice"),
-    ],
-)
-def test_errors_in_a_human_file_name_the_row(tmp_path, row, message):
-    outs = make_three(tmp_path)
-    (tmp_path / "human.csv").write_text(f"question_id,model,rank\n{row}\n")
-    with pytest.raises(DataError, match=re.escape(message)):
-        result(tmp_path, *outs, "--human-ranks", tmp_path / "human.csv")
-
-
-def test_errors_before_anything_is_asked(tmp_path, judge):
-    outs = make_three(tmp_path)
+    ):
+        human.write_text(f"question_id,model,rank\n{row}\n")
+        with pytest.raises(DataError, match=re.escape(message)):
+            result(tmp_path, *outs, "--human-ranks", human)
     (tmp_path / "empty").mkdir()
     for words, error, message in (
         ((outs[0], *judge.words), SettingError, "at least two"),

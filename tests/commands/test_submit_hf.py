@@ -460,14 +460,9 @@ def test_other_tasks_and_folders(out, tmp_path):
         Submitted(out, to / "README.md")
 
 
-@pytest.mark.parametrize("name", ["model", "a/b/c", "me/mo del", "me/-x-"])
-def test_model_id(whole, tmp_path, name):
-    with pytest.raises(DataError, match="--model-id"):
-        Submitted(whole, tmp_path / "refused", "--model-id", name)
-    assert not (tmp_path / "refused").exists()
-
-
-def test_an_older_library(out, monkeypatch):
+def test_model_id_and_an_older_library(out, monkeypatch):
+    for name in ("model", "a/b/c", "me/mo del", "me/-x-"):
+        assert f"--model-id {name}" in refusal(out, "--model-id", name)
     older = types.ModuleType("huggingface_hub")
     older.__version__ = "1.3.5"
     monkeypatch.setitem(sys.modules, "huggingface_hub", older)
@@ -509,20 +504,18 @@ def test_own_card_keeps_everything_else(whole, tmp_path):
     assert again == text and again.count(BEGIN) == again.count(END) == 1
 
 
-@pytest.mark.parametrize(
-    ("card", "message"),
-    [
+def test_broken_cards(out, tmp_path):
+    own = tmp_path / "card.md"
+    two = "---\nmodel-index:\n- name: a\n  results: []\n- name: b\n  results: []\n---\n"
+    for card, message in (
         (f"# x\n{BEGIN}\n", "leave one pair"),
         (f"{END}\n{BEGIN}\n", "leave one pair"),
         ("---\n- list\n---\n", "metadata cannot be read"),
         ("---\na: [\n---\n", "metadata cannot be read"),
-        ("---\nmodel-index:\n- name: a\n  results: []\n- name: b\n  results: []\n---\n", "several"),
-    ],
-)
-def test_broken_cards(out, tmp_path, card, message):
-    own = tmp_path / "card.md"
-    own.write_text(card)
-    assert message in refusal(out, "--card", str(own))
+        (two, "several"),
+    ):
+        own.write_text(card)
+        assert message in refusal(out, "--card", str(own))
 
 
 @pytest.mark.parametrize(

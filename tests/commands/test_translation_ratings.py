@@ -150,11 +150,8 @@ def test_rated_by_keyboard_then_exported_imported_and_summarised(tmp_path, opene
     saved = anna.export(tmp_path / "anna.json")
     content = json.loads(saved.read_text(encoding="utf-8"))
     assert content["form"] == "translation" and content["annotator"] == "Anna"
-    assert [item["id"] for item in content["items"]] == [
-        "liveqa_es/0",
-        "liveqa_hi/1",
-        "liveqa_zh/2",
-    ]
+    ids = [item["id"] for item in content["items"]]
+    assert ids == ["liveqa_es/0", "liveqa_hi/1", "liveqa_zh/2"]
     assert ratings_in(saved) == [
         {"fluency": 2, "meaning": 3, "comment": ""},
         {"fluency": None, "meaning": 1, "comment": ""},
@@ -246,24 +243,18 @@ def test_means_and_alpha_by_hand(tmp_path):
     assert found["batches"][0]["annotators"] == ["Anna", "Bo"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_wrong_ratings_and_files_that_do_not_fit_are_named(tmp_path):
+    for change, message in (
         ({"fluency": 6}, r"a\.json, item 1, field 'fluency': an integer from 1 to 5"),
         ({"fluency": 0}, "field 'fluency'"),
         ({"meaning": True}, "field 'meaning'.*not True"),
         ({"meaning": 4.0}, "field 'meaning'"),
         ({"meaning": "4"}, "field 'meaning'"),
         ({"dataset": ""}, "field 'dataset': a text"),
-    ],
-)
-def test_wrong_ratings_are_named(tmp_path, change, message):
-    path = export(tmp_path / "a.json", "Anna", [rated(0, 1, 1) | change])
-    with pytest.raises(DataError, match=message):
-        xling("agreement", path)
-
-
-def test_files_that_do_not_fit(tmp_path):
+    ):
+        path = export(tmp_path / "a.json", "Anna", [rated(0, 1, 1) | change])
+        with pytest.raises(DataError, match=message):
+            xling("agreement", path)
     items = [rated(0, 1, 1)]
     one = export(tmp_path / "a.json", "Anna", items)
     for name, more, message in (

@@ -28,12 +28,7 @@ _BLOCK = re.compile(r'<script type="application/json" id="page">(.*?)</script>',
 
 
 def agreement(options: argparse.Namespace) -> str:
-    """`xling agreement`: the report, written to --to if given.
-
-    Raises:
-        DataError: If a file is no valid export, or two do not fit together.
-        SettingError: If --to is a folder of other things.
-    """
+    """`xling agreement`: the report, written to --to if given."""
     if options.to:
         refuse_others(options.to, "agreement.json", "agreement")
     rates = are_ratings(options.files)

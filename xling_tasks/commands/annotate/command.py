@@ -42,12 +42,7 @@ _NO_MAJORITY = "no_majority"
 
 
 def annotate(options: argparse.Namespace) -> str:
-    """`xling annotate`: draw the sample, write the page, and say what is on it.
-
-    Raises:
-        SettingError: For an option that cannot be.
-        DataError: If there are no judged answers, or labels of several judges.
-    """
+    """`xling annotate`: draw the sample, write the page, and say what is on it."""
     if options.to is None and options.resolve is None:
         raise SettingError("--to: name the page to write, a file that ends in .html")
     if options.form == TRANSLATION:
@@ -96,13 +91,9 @@ def _resolve(options: argparse.Namespace) -> str:
 class _Drawn:
     """The sample of one language while its files are read.
 
-    Attributes:
-        n: Items wanted.
-        counts: Answers by label, those without one (`no_response`, `judge_failed`, `no_majority`)
-            included.
-        items: Per label at least the n items with the smallest keys, and their keys.
-        judges: The judges' signatures, each with a file that has it.
-        populations: Answers by task and label.
+    COUNTS has answers without a label too (`no_response`, `judge_failed`, `no_majority`); ITEMS has
+    per label at least the N items with the smallest keys, and their keys; JUDGES has the judges'
+    signatures, each with a file that has it; POPULATIONS counts answers by task and label.
     """
 
     n: int

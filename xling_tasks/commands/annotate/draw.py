@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
     """Items per stratum: proportional by largest remainder, at least one of each that has any.
 
-    Args:
-        counts: Size of each stratum.
-        n: Items wanted, at least the number of strata; all are taken if there are fewer.
+    N is at least the number of strata; all are taken if there are fewer.
     """
     total = sum(counts.values())
     n = min(n, total)

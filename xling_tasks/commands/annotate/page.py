@@ -39,12 +39,8 @@ RATING = {"form": TRANSLATION, "blind": False}
 def page_data(items: Sequence[Mapping[str, Any]], made: Mapping[str, Any]) -> dict[str, Any]:
     """What the page's script reads; with `RATING` in MADE its items are rated on `scales_of` it.
 
-    Args:
-        items: The items in the order in which they are shown.
-        made: How they were drawn; goes into every export.
-
-    Returns:
-        The data with its `digest`, which is the page's identity: equal content, equal digest.
+    MADE, how the items were drawn, goes into every export. The data's `digest` is the page's
+    identity: equal content, equal digest.
     """
     codes = dict.fromkeys(item["language"] for item in items)
     asked: dict[str, Any] = {"labels": _labels()}
@@ -95,12 +91,7 @@ def render(data: Mapping[str, Any]) -> str:
 
 
 def page_path(to: Path) -> Path:
-    """The path of a page to write.
-
-    Raises:
-        SettingError: If its name is not that of a page.
-        DataError: If it is there: people may be at work on it.
-    """
+    """The path of a page to write; none that is there: people may be at work on it."""
     if to.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"--to {to}: name a file that ends in .html")
     refuse_file(to)
@@ -108,11 +99,7 @@ def page_path(to: Path) -> Path:
 
 
 def write_page(to: Path, data: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write the page; returns what is said of it: its items in ROWS, and what to do with it.
-
-    Raises:
-        DataError: If it cannot be written.
-    """
+    """Write the page; returns what is said of it: its items in ROWS, and what to do with it."""
     with writing(to):
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(render(data), encoding="utf-8", newline="\n")

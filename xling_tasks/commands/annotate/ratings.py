@@ -35,13 +35,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Rated:
-    """How one annotator rated one translation.
-
-    Attributes:
-        id: The item, on its page.
-        ratings: 1 to 5 for each scale of the page; None if not rated.
-        comment: What else they said.
-    """
+    """How one annotator rated one translation: 1 to 5 for each scale, None if not rated."""
 
     id: str
     dataset: str
@@ -64,11 +58,7 @@ class Ratings(AnyExport):
 
 
 def are_ratings(paths: Sequence[Path]) -> bool:
-    """Whether the files rate translations; if not, they check a judge.
-
-    Raises:
-        DataError: If a file is no export, or there are files of both forms.
-    """
+    """Whether the files rate translations; if not, they check a judge. Both at once are refused."""
     rates = {path: read_content(path).get("form") == TRANSLATION for path in paths}
     if len(set(rates.values())) > 1:
         first = {flag: path for path, flag in rates.items()}

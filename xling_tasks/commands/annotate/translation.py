@@ -14,6 +14,7 @@ are usable in all of them.
 from __future__ import annotations
 
 import argparse
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -45,26 +46,16 @@ _HINT = (
 
 
 def annotate_translations(options: argparse.Namespace) -> str:
-    """Draw the sample, write the page, and say what is on it.
-
-    Raises:
-        SettingError: For an option that cannot be.
-        DataError: If a dataset cannot be read, or has no translations; or if the run has no
-            translated answers, or those of several translators.
-    """
+    """Draw the sample, write the page, and say what is on it."""
     page_path(options.to)
     return _of_data(options) if options.out_dir is None else _of_answers(options)
 
 
 class _Usable(NamedTuple):
-    """What the items are drawn from.
+    """What the items are drawn from: language -> dataset (or task) -> its items.
 
-    Attributes:
-        items: Language -> dataset (or task) -> its items.
-        datasets: How many there are over all languages.
-        called: What a dataset is called where the page is told of: `dataset` or `task`.
-        left_out: (Language, dataset) -> why others are no items, and how many.
-        made: How the items came to be; goes into every export.
+    DATASETS of them are there over all languages, CALLED `dataset` or `task` on the page; LEFT_OUT
+    says of (language, dataset) why others are no items, and how many; MADE goes into every export.
     """
 
     items: Mapping[str, Mapping[str, list[dict[str, str]]]]
@@ -197,12 +188,9 @@ def _of_answers(options: argparse.Namespace) -> str:
 
 def _answers(samples: Samples, record: str) -> Iterator[_Answer]:
     """The answers to prompts beside the English ones, of the first filter's rows."""
-
-    def read(row: Mapping[str, Any]) -> list[_Answer]:
-        return _translated(row, record)
-
     lacking = True
-    for _, answers in samples.stream_first(read, hint=_HINT):
+    take = functools.partial(_translated, record=record)
+    for _, answers in samples.stream_first(take, hint=_HINT):
         yield from answers
         lacking = lacking and not answers
     if lacking:

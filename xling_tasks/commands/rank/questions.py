@@ -42,12 +42,9 @@ _ITEM = r"(?:rationale )?(\d{1,3})"
 
 
 class Answer(NamedTuple):
-    """One model's rationale for one question, with its logged scores.
+    """One model's rationale for one question, with those of its logged scores that are defined.
 
-    Attributes:
-        text: The rationale.
-        scores: The logged scores that are defined.
-        failed: Whether the service did not answer, so that there is none to rank.
+    FAILED: the service did not answer, so that there is none to rank.
     """
 
     doc: dict[str, Any]
@@ -58,13 +55,10 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What one model's folder holds.
+    """What one model's folder holds: answers by language and question id.
 
-    Attributes:
-        name: The model's name: that of the folder, or as given with NAME=FOLDER.
-        answers: By language and question id.
-        signatures: How each metric of a language was made, where the results say so.
-        made: A language's task in its results; not of languages whose results are not there.
+    SIGNATURES say how each metric of a language was made, and MADE has the language's task; both
+    only of languages whose results are there.
     """
 
     name: str
@@ -78,13 +72,10 @@ class Run:
 class Question:
     """One question that all runs answered.
 
-    Attributes:
-        answers: One per model, in the order of the runs.
-        order: The models' indices in the order in which their rationales are shown.
-        ranks: By rater (`judge`, `human`), each model's rank in the order of the runs.
-        status: `ranked`, `invalid`, `no_reply`, or `not_asked`.
-        reply: All the judge said.
-        code: That of its fences and its ranking; empty until it is asked about.
+    ANSWERS, and RANKS by rater (`judge`, `human`), are in the order of the runs; ORDER has the
+    models' indices as their rationales are shown. STATUS is `ranked`, `invalid`, `no_reply` or
+    `not_asked`; REPLY is all the judge said; CODE is that of its fences and its ranking, empty
+    until it is asked about.
     """
 
     language: str
@@ -133,12 +124,7 @@ class Question:
 
 
 def read_runs(words: Sequence[str]) -> list[Run]:
-    """The runs named on the command line.
-
-    Raises:
-        SettingError: If there are fewer than two, or two have one name.
-        DataError: If a folder has no logged rationales, or those of several runs.
-    """
+    """The runs named on the command line: at least two, of different names."""
     named: dict[str, Path] = {}
     for word in words:
         given, folder = named_folder(word)
@@ -219,9 +205,6 @@ def common_questions(
 
     The order of the rationales follows from the seed, the question and the models' names; the
     order of the runs on the command line does not change it.
-
-    Raises:
-        DataError: If there is none.
     """
     questions: list[Question] = []
     left_out: dict[str, Counter[str]] = {}
@@ -267,17 +250,11 @@ def draw(
 
 
 def read_ranking(reply: str | None, code: str, n: int) -> list[int] | None:
-    """The shown places from best to worst that a reply's last ranking line states.
+    """The shown places, 1 to N, from best to worst, as a reply's last ranking line states them.
 
-    Args:
-        reply: What the judge said.
-        code: The code of the case.
-        n: How many rationales were shown.
-
-    Returns:
-        The numbers 1 to n, each once; None if no line consists of the code and them, joined by one
-        kind of sign (`>`, a comma, or an arrow), if something stands behind it, or if two such
-        lines differ and none takes the first back. Ties and other signs are no ranking.
+    None if no line consists of the case's code and each of them once, joined by one kind of sign
+    (`>`, a comma, or an arrow), if something stands behind it, or if two such lines differ and
+    none takes the first back. Ties and other signs are no ranking.
     """
     places = last_statement(said_lines(reply, [code]), code, lambda line: _ranking(line, code, n))
     return None if places is None else list(places)

@@ -46,20 +46,25 @@ def summarise(
         key: [] for key in ("counts", "points", "positions", "metric_points", "pooled", "tau")
     }
     languages, draws = list(left_out), Draws(Options(seed=seed), ResamplerPool(), described=False)
-    differing = _differing_metrics(runs)
+    differing, names = _differing_metrics(runs), [run.name for run in runs]
     for language in [*languages, _ALL]:
         asked = [q for q in questions if language in (q.language, _ALL)]
         out = sum((left_out[c] for c in languages if language in (c, _ALL)), Counter[str]())
-        summary["counts"].append(
-            {"language": language, "questions": len(asked), **_judge_counts(asked), **out}
-        )
+        status = Counter(question.status for question in asked)
+        judged = () if status["not_asked"] else ("ranked", "invalid", "no_reply")
+        counts = {"questions": len(asked), **{key: status[key] for key in judged}, **out}
+        summary["counts"].append({"language": language, **counts})
         for rater in ("judge", "human"):
             rated = [q for q in asked if rater in q.ranks]
             if any(rater in q.ranks for q in questions):
                 start = {"rater": rater, "language": language}
-                _add_points(summary, start, [run.name for run in runs], rated, draws)
+                _add_points(summary, start, names, rated, draws)
                 summary["tau"] += [start | row for row in _taus(rater, rated, differing)]
-        _add_metric_points(summary, language, [run.name for run in runs], asked, differing)
+        for metric, pairs in _scored("", asked, differing).items():
+            means = _means_of([score_points(scores) for _, scores in pairs], len(names))
+            for name, mean in zip(names, means, strict=True):
+                start = {"metric": metric, "language": language, "model": name}
+                summary["metric_points"].append(start | mean)
     for rater in ("human", "judge"):
         summary["pooled"] += _pooled(rater, questions, differing)
     summary["published_points"] = _published_points() if len(runs) == _PUBLISHED_MODELS else []
@@ -83,17 +88,6 @@ def _add_points(
         shown = [[row[index] for index in q.order] for q, row in zip(rated, rows, strict=True)]
         for place, mean in enumerate(_means_of(shown, len(names)), start=1):
             summary["positions"].append(start | {"position": place} | mean)
-
-
-def _add_metric_points(
-    summary: dict[str, Any], language: str, names: Sequence[str], asked: Sequence[Question],
-    differing: Mapping[str, list[str]],
-) -> None:  # fmt: skip
-    for metric, pairs in _scored("", asked, differing).items():
-        means = _means_of([score_points(scores) for _, scores in pairs], len(names))
-        for name, mean in zip(names, means, strict=True):
-            start = {"metric": metric, "language": language, "model": name}
-            summary["metric_points"].append(start | mean)
 
 
 def _scored(
@@ -259,9 +253,3 @@ def _csv_rows(question: Question, names: Sequence[str]) -> Iterable[dict[str, An
             **{key: given[key] for key in ("rank", "points", "human_rank")},
             **{metric: answer.scores.get(metric, "") for metric in METRICS},
         }
-
-
-def _judge_counts(questions: Iterable[Question]) -> dict[str, int]:
-    status = Counter(question.status for question in questions)
-    asked = () if status["not_asked"] else ("ranked", "invalid", "no_reply")
-    return {key: status[key] for key in asked}

@@ -39,18 +39,15 @@ TOKEN = "HF_TOKEN"
 
 
 def run(options: argparse.Namespace) -> str:
-    """`xling submit hf`: write the files, upload them if asked to, and say what they hold.
-
-    Raises:
-        DataError: If the runs should not be submitted, the files cannot be written, or the upload
-            fails.
-    """
+    """`xling submit hf`: write the files, upload them if asked to, and say what they hold."""
     require_hub()
     _check_id("--model-id", options.model_id)
     if options.dataset_id is not None:
         _check_id("--dataset-id", options.dataset_id)
     to, uploads = options.to, options.push or options.pull_request
-    token = _token() if uploads else None
+    token = os.environ.get(TOKEN)
+    if uploads and not token:
+        raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
     refuse_files(to, [CARD, RESULTS])
     out = options.out_dir
     submission = gather(out, options.force, options.dataset_id)
@@ -96,11 +93,7 @@ def _card_in(path: Path) -> str:
 
 
 def _in_words(out: Path) -> Words:
-    """What may be said of the newest runs in a folder, as `xling report` says it.
-
-    Raises:
-        DataError: If a file is broken, or samples and results contradict each other.
-    """
+    """What may be said of the newest runs in a folder, as `xling report` says it."""
     models = read_models([out])
     statistics = Statistics(Options()).undescribed()
     concluded = [item for model in models for item in conclusions_of(statistics, model)]
@@ -158,19 +151,8 @@ def _remarks(submission: Submission, model_id: str) -> list[str]:
 # The Hub
 
 
-def _token() -> str:
-    token = os.environ.get(TOKEN)
-    if not token:
-        raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
-    return token
-
-
 def _repository(model_id: str, token: str | None) -> tuple[Any, str, str | None]:
-    """The Hub's API, the model's newest commit, and its card at that commit.
-
-    Raises:
-        DataError: If the repository cannot be read.
-    """
+    """The Hub's API, the model's newest commit, and its card at that commit."""
     from huggingface_hub import HfApi
 
     api = HfApi(token=token)

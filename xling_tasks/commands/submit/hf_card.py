@@ -40,11 +40,7 @@ def section(submission: Submission) -> str:
 
 
 def with_section(card: str, new: str) -> str:
-    """A card with the section in place of an earlier one, or at its end.
-
-    Raises:
-        DataError: If the markers are there in another number than one each, in this order.
-    """
+    """A card with the section in place of an earlier one, or at its end."""
     begins, ends = card.count(BEGIN), card.count(END)
     if begins == ends == 0:
         return f"{card.rstrip()}\n\n{new}\n" if card.strip() else f"{new}\n"
@@ -116,16 +112,15 @@ def _row(
     for label in labels:
         score, english = scores.get((code, label)), scores.get(("en", label))
         cells.append("not measured" if score is None else number(score.value))
-        if label in gaps:
-            known = score is not None and english is not None and code not in ("en", ALL)
-            cells.append(_gap(score, english) if known and score and english else "")
+        if label not in gaps:
+            continue
+        if score is None or english is None or code in ("en", ALL):
+            cells.append("")
+        elif score.value is None or english.value is None:
+            cells.append("undefined")
+        else:
+            cells.append(f"{score.value - english.value:+.4f}")
     return cells
-
-
-def _gap(score: Score, english: Score) -> str:
-    if score.value is None or english.value is None:
-        return "undefined"
-    return f"{score.value - english.value:+.4f}"
 
 
 def _with_gap(

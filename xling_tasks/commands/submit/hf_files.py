@@ -22,20 +22,7 @@ NEEDED = "1.4.0"
 
 
 def write_files(to: Path, submission: Submission, model_id: str, card: str | None) -> list[str]:
-    """All files or none, all read back first.
-
-    Args:
-        to: The folder to write to.
-        submission: What is submitted.
-        model_id: The model's repository.
-        card: The model's card as it is; None if it has none.
-
-    Returns:
-        The names of the files.
-
-    Raises:
-        DataError: If a file is there already, or does not read back as it was written.
-    """
+    """All files or none, all read back first; returns their names. CARD is the model's own."""
     groups = submission.groups()
     entries = {f".eval_results/{file_name(name)}.yaml": _entries(submission, group, model_id)
                for name, group in groups.items()}  # fmt: skip
@@ -285,11 +272,7 @@ _HEAD = """\
 
 
 def write_drafts(folder: Path, submission: Submission) -> list[Path]:
-    """A draft for each dataset on the Hub that the results are about, below its name.
-
-    Raises:
-        DataError: If a file cannot be written.
-    """
+    """A draft for each dataset on the Hub that the results are about, below its name."""
     import yaml
 
     by_dataset: dict[str, list[HubTask]] = {}

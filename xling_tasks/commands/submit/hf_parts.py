@@ -30,12 +30,9 @@ _TAU = r"_t\d+(?:\.\d+)?"
 
 
 class Score(NamedTuple):
-    """One value.
+    """One value; None if undefined: nothing could be scored.
 
-    Attributes:
-        metric: The harness's name; `label` is the same without language.
-        language: Its language, or `ALL`.
-        value: None if undefined: nothing could be scored.
+    METRIC is the harness's name, LABEL the same without language; LANGUAGE may be `ALL`.
     """
 
     metric: str
@@ -54,9 +51,7 @@ class Score(NamedTuple):
 class HubTask(TaskResults):
     """One of our tasks in the newest run that has it.
 
-    Attributes:
-        about: What it is about.
-        own_dataset: Where the user's own questions lie on the Hub; None if they do not.
+    OWN_DATASET: where the user's own questions lie on the Hub; None if they do not.
     """
 
     about: Place
@@ -226,12 +221,9 @@ def hub_task(task: str, run: Results, own_dataset: str | None = None) -> HubTask
 
 
 class Words(NamedTuple):
-    """Conclusions and flags for people, and for programs.
+    """Conclusions, a line per dataset, language and criterion, and as plain values for programs.
 
-    Attributes:
-        conclusions: A line per dataset, language and criterion.
-        flags: What to know of them: partial runs, missing languages, a judge's own error.
-        records: The conclusions as plain values.
+    FLAGS tell of partial runs, missing languages, a judge's own error.
     """
 
     conclusions: list[str]
@@ -240,13 +232,10 @@ class Words(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """What is submitted.
+    """What is submitted: the tasks, by group and in the order of the languages.
 
-    Attributes:
-        parts: The tasks, by group and in the order of the languages.
-        cautions: What should keep a reader from trusting it, if it was forced.
-        others: Tasks in the folder that are not ours.
-        words: The conclusions and flags in words.
+    CAUTIONS should keep a reader from trusting it, if it was forced; OTHERS are tasks in the folder
+    that are not ours.
     """
 
     parts: list[HubTask]
@@ -268,16 +257,7 @@ class Submission(NamedTuple):
 
 
 def gather(out: Path, force: bool, own_dataset: str | None = None) -> Submission:
-    """The newest run of each of our tasks, checked.
-
-    Args:
-        out: The folder of runs.
-        force: Whether what is wrong with them becomes a caution.
-        own_dataset: Where the user's own questions lie on the Hub.
-
-    Raises:
-        DataError: If there is none; or, unless forced, listing all that is wrong.
-    """
+    """The newest run of each of our tasks; what is wrong is an error, or a caution if forced."""
     runs = read_results(out)
     newest = {task: run for run in runs for task in sorted(run.tasks)}
     ours = [part for task, run in newest.items() if (part := hub_task(task, run, own_dataset))]

@@ -225,32 +225,21 @@ DESCRIPTION = "model_description.md"
 
 
 def run(options: argparse.Namespace) -> str:
-    """`xling submit mmedbench`: write the files, and say what they hold.
-
-    Raises:
-        DataError: If the runs in `OUT` are no full submission; the message says what is
-            missing and the command that gets it.
-    """
+    """`xling submit mmedbench`: write the files of a full submission, and say what they hold."""
     out, to = options.out_dir, options.to
     kinds = [options.only] if options.only else list(KINDS)
     names = [name for kind in kinds for name in (KINDS[kind].results, KINDS[kind].scores)]
-    refuse_files(to, [*names, DESCRIPTION])
+    names.append(DESCRIPTION)
+    refuse_files(to, names)
     parts = checked_parts(out, kinds, options.ft)
-    _write_files(out, to, parts, [*names, DESCRIPTION])
-    lines = [f"{to / name}" for name in [*names, DESCRIPTION]]
-    return "\n".join([*lines, *cautions(parts), f"Fill in the lines with TODO in {DESCRIPTION}."])
-
-
-def _write_files(
-    out: Path, to: Path, parts: Mapping[str, Sequence[Part]], names: Sequence[str]
-) -> None:
-    """All files or none."""
     with all_or_none(to, names) as folder:
         for kind, of_kind in parts.items():
             _write(folder / KINDS[kind].results, COLUMNS, _rows(kind, of_kind, out))
             _write(folder / KINDS[kind].scores, *_scores(kind, of_kind))
         description = _description(parts)
         (folder / DESCRIPTION).write_text(description, encoding="utf-8", newline="\n")
+    lines = [f"{to / name}" for name in names]
+    return "\n".join([*lines, *cautions(parts), f"Fill in the lines with TODO in {DESCRIPTION}."])
 
 
 def _write(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]]) -> None:

@@ -10,7 +10,6 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from xling_tasks.commands.view.index import Index
@@ -26,12 +25,7 @@ _MISSING = (
 
 
 def view(options: argparse.Namespace) -> str:
-    """Serve until Ctrl-C; the address is printed.
-
-    Raises:
-        DataError: If a folder has no results or no samples, or results are broken.
-        SettingError: If starlette or uvicorn is missing, a port is taken, or a link leads nowhere.
-    """
+    """Serve until Ctrl-C; the address is printed."""
     link, query = read_link(options.open)
     for folder in options.report:
         check_door(folder)
@@ -83,11 +77,7 @@ def _told(sources: Sources) -> str:
 
 
 def read_link(words: str) -> tuple[list[str], str]:
-    """Task, question and perhaps model of a link, and its filters; empty where none are given.
-
-    Raises:
-        SettingError: If it is none.
-    """
+    """Task, question and perhaps model of a link, and its filters; empty where none are given."""
     path, _, query = words.strip().rpartition("#")[2].partition("?")
     bare = path.lstrip("/").removeprefix("q/")
     parts = [unquote(part) for part in bare.split("/")] if bare else []
@@ -106,11 +96,7 @@ def _fragment(link: list[str], query: str) -> str:
 
 
 def bound(port: int) -> socket.socket:
-    """A socket on loopback.
-
-    Raises:
-        SettingError: If the port is taken or none.
-    """
+    """A socket on loopback."""
     if not 0 <= port < 65536:
         raise SettingError(f"--port: must be an integer from 0 to 65535, got {port}")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -128,8 +114,8 @@ def bound(port: int) -> socket.socket:
     return listening
 
 
-def _has_screen(environment: Mapping[str, str] = os.environ) -> bool:
+def _has_screen() -> bool:
     """Whether a browser has somewhere to show itself; without, one in the terminal would start."""
     if sys.platform in ("win32", "darwin"):
         return True
-    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

@@ -24,17 +24,7 @@ CHUNK = 200_000
 
 
 def question(index: Index, number: int, languages: Collection[str]) -> list[dict[str, Any]]:
-    """The samples of a question by language, with the texts of some of them.
-
-    Args:
-        index: The index.
-        number: The question's number in it.
-        languages: Codes of those whose texts are wanted.
-
-    Raises:
-        DataError: If a file is not as it was when it was read.
-        SettingError: If there is no such question.
-    """
+    """The samples of a question by language, with the texts of those in LANGUAGES, by code."""
     entries = entries_of(index, number)
     if not entries:
         raise SettingError(f"no question {number}")

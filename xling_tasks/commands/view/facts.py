@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.criteria import CRITERIA, Found
 from xling_tasks.criteria.rates import IN_LANGUAGE, RATES, SECOND_OPINIONS
-from xling_tasks.criteria.sample import Part, as_text, mapping, missing, number
+from xling_tasks.criteria.sample import as_text, mapping, missing, number
 from xling_tasks.logs.shown import languages_in, parts_of, several_languages
 from xling_tasks.unanswered import FAILED, REFUSED
 
@@ -39,17 +39,11 @@ _LABEL = 80
 
 
 class Row(NamedTuple):
-    """A sample in one language.
+    """A sample in one language, whose code is empty where it is not known.
 
-    Attributes:
-        question: Its question's id.
-        language: Its language's code; empty where none is known.
-        title: The beginning of its question.
-        label: What was found, as a key; empty for nothing.
-        score: Higher is better, within one criterion; None where there is none.
-        right: Whether it is right; None where that is not said.
-        flags: Bits of `FLAGS`.
-        text: All its texts, folded for the search.
+    TITLE is the beginning of its question, LABEL what was found, as a key, or empty. SCORE (higher
+    is better, within one criterion) and RIGHT are None where there is none; FLAGS are bits of
+    `FLAGS`; TEXT is all its texts, folded for the search.
     """
 
     question: str
@@ -68,23 +62,21 @@ def facts(
     sample: Mapping[str, Any],
     primary: Mapping[str, bool | None],
 ) -> Iterator[Row]:
-    """A sample in each of its languages.
+    """A sample in each of its languages, or in the task's, where that has one.
 
-    Args:
-        criterion: A key of `CRITERIA`, or anything else.
-        language: The task's, where it has one.
-        sample: A row of a file of samples.
-        primary: The task's endpoints, with whether higher is better.
+    CRITERION is a key of `CRITERIA`, or anything else; PRIMARY has the task's endpoints, with
+    whether higher is better.
     """
     doc = mapping(sample.get("doc"))
     question = doc.get("question_id", sample.get("doc_id"))
     for code in languages_in(criterion, sample, language):
         parts = parts_of(criterion, sample, code)
+        asked = parts[0].passages[0].text[: 2 * _TITLE] if parts else ""
         judged = _found(criterion, sample, code, primary)
         yield Row(
             question=storable(as_text(question)),
             language=storable(code),
-            title=_title(parts),
+            title=" ".join(asked.split())[:_TITLE],
             label=storable(judged.label[:_LABEL]),
             score=judged.score,
             right=judged.right,
@@ -101,11 +93,6 @@ def fold(text: str) -> str:
 def storable(text: str) -> str:
     """A text whose lone halves of characters are replaced: no database takes them."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _title(parts: list[Part]) -> str:
-    text = parts[0].passages[0].text if parts else ""
-    return " ".join(text[: 2 * _TITLE].split())[:_TITLE]
 
 
 # Flags

@@ -48,13 +48,7 @@ CREATE TABLE problem (line TEXT);
 
 
 class Progress(NamedTuple):
-    """How far the reading is.
-
-    Attributes:
-        done: Bytes read, `of` so many.
-        rows: Samples read.
-        problems: What could not be read, a line each.
-    """
+    """How far the reading is: DONE bytes OF all, samples, and a line for what could not be read."""
 
     done: int
     of: int
@@ -67,26 +61,18 @@ class Index:
     """The index of some files; `read_all` fills it."""
 
     def __init__(self, sources: Sources, first: str = "") -> None:
-        """Open a complete index if there is one, else make an empty one.
-
-        Args:
-            sources: The files.
-            first: A task whose questions are wanted first.
-        """
+        """Open a complete index if there is one, else make one that reads the task FIRST first."""
         self.sources = sources
         self.lock = threading.Lock()
         self._ended = threading.Event()
         self._done, self._rows, self._problems = 0, 0, [*sources.notes]
-        self.order = sorted(range(len(sources.files)), key=lambda i: self._turn(i, first))
+        about = [(source.criterion, source.dataset) for source in sources.files]
+        wanted = {about[i] for i, source in enumerate(sources.files) if source.task == first}
+        self.order = sorted(range(len(about)), key=lambda i: about[i] not in wanted)
         self._kept = _kept_path(sources)
         self._temporary: Path | None = None
         self._db = self._open()
         self.finished = self._temporary is None
-
-    def _turn(self, number: int, first: str) -> tuple[bool, int]:
-        source, files = self.sources.files[number], self.sources.files
-        about = {(each.criterion, each.dataset) for each in files if each.task == first}
-        return (source.criterion, source.dataset) not in about, number
 
     def _open(self) -> sqlite3.Connection:
         if self._kept is not None and self._kept.is_file():
@@ -122,11 +108,7 @@ class Index:
         return Progress(self._done, self.sources.size, self._rows, self.finished, problems)
 
     def fetch(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query.
-
-        Raises:
-            DataError: If the index was closed or cannot be read.
-        """
+        """The rows of a query; an index that was closed or cannot be read is an error."""
         with self.lock:
             try:
                 return self._db.execute(query, values).fetchall()

@@ -49,12 +49,8 @@ _GAP_SQL = {
 class Filters:
     """What is looked for; an empty text filters nothing.
 
-    Attributes:
-        model: A model's short name.
-        flag: A key of `FLAGS`.
-        gap: A key of `GAPS`.
-        text: Words that all stand in one language's texts; `"..."` holds words together.
-        sort: `gap` puts the widest gap to English first.
+    FLAG is a key of `FLAGS`, GAP one of `GAPS`. The words of TEXT all stand in one language's
+    texts; `"..."` holds words together. SORT `gap` puts the widest gap to English first.
     """
 
     model: str = ""
@@ -69,12 +65,7 @@ class Filters:
 
 
 class Hit(NamedTuple):
-    """A question that fits.
-
-    Attributes:
-        question: Its number in the index.
-        entries: The numbers of its samples that fit.
-    """
+    """A question that fits, and its samples that do, by their numbers in the index."""
 
     question: int
     entries: tuple[int, ...]
@@ -89,11 +80,7 @@ def words_of(text: str) -> list[str]:
 
 
 def search(index: Index, filters: Filters) -> list[Hit]:
-    """Every question that fits, in the order of the data or by its gap.
-
-    Raises:
-        SettingError: If a filter is none.
-    """
+    """Every question that fits, in the order of the data or by its gap."""
     where, values = _conditions(filters)
     words = words_of(filters.text)
     joined = "JOIN words w ON w.id = e.id" if words else ""
@@ -141,13 +128,7 @@ def different(index: Index, hits: Sequence[Hit]) -> int:
 
 
 def listed(index: Index, hits: Sequence[Hit], text: str) -> list[dict[str, Any]]:
-    """What a list shows of some questions.
-
-    Args:
-        index: The index.
-        hits: The questions.
-        text: What was searched for; of the first text that has it a part is shown.
-    """
+    """What a list shows of some questions; a part of the first that has a word of TEXT is shown."""
     words = words_of(text)
     lines = []
     for hit in hits:
@@ -222,11 +203,7 @@ def _snippet(index: Index, entry: int, word: str) -> str:
 
 
 def find(index: Index, task: str, question: str, model: str = "") -> dict[str, Any] | None:
-    """The question behind a link; None while it is not in the index.
-
-    Raises:
-        SettingError: If there is no such task or model.
-    """
+    """The question behind a link; None while it is not in the index."""
     files = index.sources.files
     index.sources.refuse_unknown(task, model)
     numbers = [i for i, each in enumerate(files) if each.task == task]

@@ -18,16 +18,11 @@ _END = 1 << 16
 
 @dataclass(frozen=True)
 class Source:
-    """One file of samples.
+    """One file of samples, of SIZE bytes; IDENTITY changes whenever the file does.
 
-    Attributes:
-        model: The model's short name, as a report of the same folders calls it.
-        criterion: A key of `CRITERIA`; of a task that is not ours, its name.
-        dataset: As in `Place`; empty for a task that is not ours.
-        language: As in `Place`.
-        primary: The task's endpoints, with whether higher is better.
-        size: Bytes.
-        identity: Changes whenever the file does.
+    MODEL is the short name that a report of the same folders uses. CRITERION is a key of
+    `CRITERIA`, or the name of a task that is not ours, which has no dataset; PRIMARY has the task's
+    endpoints, with whether higher is better.
     """
 
     model: str
@@ -47,12 +42,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Sources:
-    """What there is to view.
+    """What there is to view: files by criterion, dataset, model and language, English first.
 
-    Attributes:
-        files: By criterion, dataset, model and language, English first.
-        models: Short name -> name and arguments.
-        notes: What else there is to know, a line each.
+    MODELS: short name -> name and arguments. NOTES: what else there is to know, a line each.
     """
 
     files: tuple[Source, ...]
@@ -65,11 +57,7 @@ class Sources:
         return sum(source.size for source in self.files)
 
     def refuse_unknown(self, task: str, model: str = "", *, of: str = "") -> None:
-        """Check that a link leads somewhere; OF: the option that it was given with.
-
-        Raises:
-            SettingError: If there is no such task or model.
-        """
+        """Check that a link leads somewhere; OF: the option that it was given with."""
         tasks = {source.task for source in self.files}
         if task not in tasks:
             known = did_you_mean(task, tasks)
@@ -81,12 +69,7 @@ class Sources:
 def find_sources(folders: Sequence[str], families: Sequence[str] = ()) -> Sources:
     """The newest file of samples of every task in some output folders.
 
-    Args:
-        folders: As for a report: folders of `lm_eval --output_path`, or `NAME=FOLDER`.
-        families: As of `--family`.
-
-    Raises:
-        DataError: If a folder has no results, results are broken, or no samples were logged.
+    FOLDERS are given as for a report: of `lm_eval --output_path`, or `NAME=FOLDER`.
     """
     files, models, notes = [], {}, []
     for name, full, tasks, about in newest_results(folders, families, only_ours=False):
