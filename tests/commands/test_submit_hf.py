@@ -463,6 +463,7 @@ def test_other_tasks_and_folders(out, tmp_path):
 def test_model_id_and_an_older_library(out, monkeypatch):
     for name in ("model", "a/b/c", "me/mo del", "me/-x-"):
         assert f"--model-id {name}" in refusal(out, "--model-id", name)
+        assert not (out.parent / "refused").exists()
     older = types.ModuleType("huggingface_hub")
     older.__version__ = "1.3.5"
     monkeypatch.setitem(sys.modules, "huggingface_hub", older)
