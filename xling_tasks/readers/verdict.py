@@ -29,6 +29,7 @@ from xling_tasks.readers.verdict_text import (
     YES,
     after_quotation,
     bare_value,
+    could_differ,
     of_json,
     one_of,
     value_of,
@@ -72,7 +73,7 @@ def read_verdict(reply: str, answer: str | None = None) -> int | None:
     if has(told, "refusal") or not RULES.SAYS.search(tokens.kinds):
         return None
     verdict = _Reader(tokens.kinds, tokens.words).read()
-    if verdict is None or len(RULES.SAYING.findall(tokens.kinds)) < 2:
+    if verdict is None or not could_differ(tokens.kinds, verdict):
         return verdict
     return None if _says_again(said, 1 - verdict) else verdict
 

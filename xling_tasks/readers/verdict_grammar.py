@@ -58,7 +58,6 @@ ITEM_ENDS = adverb* ITEM [stop line]*
 QUOTES = [word foreign adverb noun or is according]* subject [^WORDS not unsure doubt query
  stop]{0,5}
 SAYS = [WORDS fine flawed fails]
-SAYING = [SAYS agree disagree certain]
 SENTENCE = [^ENDS]* ENDS?
 
 # 'No. ... They can't give you influenza': what others cannot is the matter.

@@ -47,6 +47,15 @@ def value_said(match: regex.Match[str]) -> int:
     return value if turns % 2 == 0 else 1 - value
 
 
+def could_differ(kinds: str, verdict: int) -> bool:
+    """Whether behind the first sentence stands a word that could say otherwise."""
+    first = RULES.SENTENCE.match(kinds)
+    rest = kinds[first.end() :] if first else ""
+    if verdict == YES:
+        return has(rest, "no not wrong flawed fails disagree")
+    return has(rest, "yes right fine agree") or (has(rest, "no not") and has(rest, "wrong flawed"))
+
+
 # What an answer is quoted with, and what the next words say of it.
 _QUOTATION = regex.compile(
     r'([^.!?।。\n"“”„«»「」『』]+)["“„«「『][^\n"“”„«»「」『』]{8,400}["”»」』][,;]?'
