@@ -82,7 +82,6 @@ def _says(text: str) -> bool:
     return bool(RULES.SAYS.search(lex_verdict(text).kinds))
 
 
-# Where the first sentence ends.
 _FIRST_END = regex.compile(r"[.!?。！？।\n]\s*")
 
 
