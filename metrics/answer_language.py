@@ -16,7 +16,7 @@ it; its table is in docs/metrics.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -70,13 +70,8 @@ class AnswerLanguage(NamedTuple):
 _UNTOLD = AnswerLanguage(Told.UNTOLD)
 _USERS = AnswerLanguage(Told.USERS)
 
-Second = Callable[[Sequence[str]], list[bool | None]]
-"""Whether each text is in the language asked for, by another identifier; None: it cannot tell."""
 
-
-def tell(
-    texts: Sequence[str], language: str, scripts: Sequence[str] = (), second: Second | None = None
-) -> list[AnswerLanguage]:
+def tell(texts: Sequence[str], language: str, scripts: Sequence[str] = ()) -> list[AnswerLanguage]:
     """What can be told of the language of each answer.
 
     How to use it: give all answers of a language at once. `Told.UNTOLD` is *not measured*: count it
@@ -95,9 +90,6 @@ def tell(
         language: The code of the user's language.
         scripts: Unicode names of its scripts where these are not the usual ones, or langid does not
             know the language.
-        second: A second identifier. Where letters do not decide, an answer is in another language
-            only if it says so too, and in one that langid does not know only if it does not
-            contradict.
 
     Returns:
         One per text.
@@ -111,10 +103,10 @@ def tell(
         if verdict is not None:
             told[text] = verdict
         elif not known or not letters_of(SCRIPTS[KNOWN[code].script]).search(text):
-            told[text] = _by_common_words(_readable(text), code, second)
+            told[text] = _by_common_words(_readable(text), code)
         else:
             within.append(text)
-    told |= zip(within, _within_script(within, code, own, second), strict=True)
+    told |= zip(within, _within_script(within, code, own), strict=True)
     return [told[text] for text in texts]
 
 
@@ -145,15 +137,14 @@ def _near_english(code: str) -> bool:
     return code in KNOWN and ENGLISH in KNOWN[code].near
 
 
-def rule(scripts: Sequence[str] = (), second: str = "") -> str:
+def rule(scripts: Sequence[str] = ()) -> str:
     """How it is told, for signatures.
 
     Args:
         scripts: As for `tell`.
-        second: What the second identifier is called.
     """
     odds = f"langid_odds_within_script_{TEMPERATURE:g}_{OTHERS:g}_{DECISIVE:g}"
-    return (match_rule(scripts) or f"|by:{odds}") + (f"|agreed_by:{second}" if second else "")
+    return match_rule(scripts) or f"|by:{odds}"
 
 
 def in_users_language(told: AnswerLanguage) -> float | None:
@@ -219,9 +210,7 @@ def _all_scripts() -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(KNOWN[c].unicode_scripts for c in langid_batches.known_labels()))
 
 
-def _within_script(
-    texts: Sequence[str], code: str, own: tuple[str, ...], second: Second | None
-) -> list[AnswerLanguage]:
+def _within_script(texts: Sequence[str], code: str, own: tuple[str, ...]) -> list[AnswerLanguage]:
     """What langid's odds say of texts that may be in the language by their script."""
     if not texts:
         return []
@@ -229,13 +218,12 @@ def _within_script(
     asked = rivals.index(code)
     near = np.isin(rivals, [code, *KNOWN[code].near, *KNOWN[code].members])
     plain = [_readable(text) for text in texts]
-    opinions = [None] * len(texts) if second is None else second(texts)
     verdicts = []
-    for text, chances, opinion in zip(plain, _chances(plain, rivals, code), opinions, strict=True):
+    for text, chances in zip(plain, _chances(plain, rivals, code), strict=True):
         verdict = _UNTOLD
         if chances[asked] >= DECISIVE:
             verdict = _USERS
-        elif chances[near].sum() <= 1 - DECISIVE and opinion is not True and _is_enough(text):
+        elif chances[near].sum() <= 1 - DECISIVE and _is_enough(text):
             verdict = AnswerLanguage(Told.ANOTHER, _named(rivals, chances))
         verdicts.append(verdict)
     return verdicts
@@ -260,13 +248,10 @@ def _chances(texts: Sequence[str], rivals: tuple[str, ...], asked: str) -> NDArr
     return chances
 
 
-def _by_common_words(text: str, code: str, second: Second | None) -> AnswerLanguage:
+def _by_common_words(text: str, code: str) -> AnswerLanguage:
     """What can be told where langid does not know the language."""
     if len(_WORD.findall(text)) < _ENGLISH_WORDS:
         return _UNTOLD
-    opinion = None if second is None else second([text])[0]
     if _near_english(code):
-        return _USERS if opinion else _UNTOLD
-    if is_english(text):
-        return _UNTOLD if opinion is True else AnswerLanguage(Told.ANOTHER, ENGLISH)
-    return _UNTOLD if opinion is False else _USERS
+        return _UNTOLD
+    return AnswerLanguage(Told.ANOTHER, ENGLISH) if is_english(text) else _USERS

@@ -63,7 +63,6 @@ class Language(NamedTuple):
         only_verdict: What asks for Yes or No and nothing else, where a first reply was unread; in
             English where it is empty.
         declines: A pattern that whoever declines in it uses; empty where none was written.
-        negates: A pattern of its words for no, not, without, except; empty likewise.
     """
 
     code: str
@@ -87,7 +86,6 @@ class Language(NamedTuple):
     answer: str = ""
     only_verdict: str = ""
     declines: str = ""
-    negates: str = ""
 
     @property
     def aliases(self) -> tuple[str, ...]:

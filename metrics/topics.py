@@ -1,4 +1,4 @@
-"""Agreement of repeated answers in their topics: `sim_lda20`, `sim_lda100`, `sim_hdp`.
+"""Agreement of repeated answers in their topics: `sim_lda20`, `sim_lda100`.
 
 Source: Consistency of XLingEval (arXiv 2310.13132): one topic model per (data set, language,
 temperature), fitted on all answers to all questions. A topic model depends on its random start:
@@ -16,16 +16,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import stdev
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xling_metrics import hdp, lda
+from xling_metrics import lda
 from xling_metrics.base import PROGRESS_AFTER, mean, signature, usable_cores
 from xling_metrics.lda import SparseCounts
 from xling_metrics.words import published_words
 
-Topics = int | Literal["hdp"]
+Topics = int
 
 _QUESTIONS_AT_ONCE = 256  # whose products are held at once
 
@@ -99,7 +99,7 @@ def topic_corpus(
 def topic_consistencies(
     corpus: TopicCorpus, *, models: Sequence[Topics], seeds: Sequence[int] = (0, 1, 2, 3, 4)
 ) -> dict[Topics, TopicResult]:
-    """`sim_lda<n>` and `sim_hdp`: do the answers to a question speak of the same topics?
+    """`sim_lda<n>`: do the answers to a question speak of the same topics?
 
     Formula: for each seed, the cosine of the topic distributions of two answers, averaged over all
     unordered pairs of one question's answers that have words; then the mean over seeds, and over
@@ -107,18 +107,17 @@ def topic_consistencies(
     seed, `sim_lda20` and `sim_lda100` are its computation, scikit-learn's
     `LatentDirichletAllocation(20 or 100, random_state=seed, n_jobs=1)` on CountVectorizer's
     counts, to 1e-9. More seeds, and leaving out empty answers (the published code gave them the
-    uniform distribution), are ours. `sim_hdp` is another estimator than the published one and is
-    kept for comparison only: see `hdp`.
+    uniform distribution), are ours.
 
     Read a difference between languages only if it is large against `seed_sd`, and never compare
     values of different `n_topics`, tokenizers or numbers of answers.
 
     Edges: no questions, no two answers with words in any question: all None. Without numba
-    scikit-learn does the same, slower; without tomotopy `sim_hdp` is None.
+    scikit-learn does the same, slower.
 
     Args:
         corpus: What `topic_corpus` returned.
-        models: Numbers of topics, 1 to 100,000, or "hdp".
+        models: Numbers of topics, 1 to 100,000.
         seeds: Distinct seeds; one model of each kind is fitted for each, side by side.
 
     Raises:
@@ -127,11 +126,11 @@ def topic_consistencies(
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds must be distinct, and at least one: {list(seeds)}")
     for model in models:
-        if model != "hdp" and not 1 <= model <= lda.MAX_TOPICS:
-            raise ValueError(f"n_topics must be 1 to {lda.MAX_TOPICS}, or 'hdp': {model}")
+        if not 1 <= model <= lda.MAX_TOPICS:
+            raise ValueError(f"n_topics must be 1 to {lda.MAX_TOPICS}: {model}")
     questions = _rows_with_words(corpus)
     there = any(len(rows) > 1 for rows in questions)
-    fitted = [model for model in models if there and (model != "hdp" or not hdp.missing())]
+    fitted = list(models) if there else []
     by_seed = _values_by_seed(corpus, questions, fitted, seeds)
     return {
         model: _summary(
@@ -165,7 +164,7 @@ def _values_by_seed(
         return _pair_means(_units(corpus, *job), questions)
 
     # The longest first, so that no core is left with one of them at the end.
-    ordered = sorted(models, key=lambda model: 0 if model == "hdp" else -model)
+    ordered = sorted(models, reverse=True)
     jobs = [(model, seed) for model in ordered for seed in seeds]
     # Only the compiled loops let another thread run meanwhile.
     at_once = usable_cores() if lda.is_compiled() else 1
@@ -180,10 +179,7 @@ def _values_by_seed(
 
 def _units(corpus: TopicCorpus, n_topics: Topics, seed: int) -> NDArray[np.float64]:
     """The topic distributions of the distinct answers, at Euclidean length one."""
-    if n_topics == "hdp":
-        topics = hdp.hdp_distributions(corpus.counts, corpus.rows, seed=seed)
-    else:
-        topics = lda.lda_distributions(corpus.counts, corpus.rows, n_topics=n_topics, seed=seed)
+    topics = lda.lda_distributions(corpus.counts, corpus.rows, n_topics=n_topics, seed=seed)
     lengths = np.linalg.norm(topics, axis=1, keepdims=True)
     np.divide(topics, lengths, out=topics, where=lengths > 0)
     return topics
@@ -225,16 +221,15 @@ def _summary(by_seed: list[list[float | None]], sign: str) -> TopicResult:
 
 
 def _name(n_topics: Topics) -> str:
-    return "sim_hdp" if n_topics == "hdp" else f"sim_lda{n_topics}"
+    return f"sim_lda{n_topics}"
 
 
 def topic_signature(n_topics: Topics, seeds: Sequence[int], tokenizer: str) -> str:
-    """How `sim_lda<n>` or `sim_hdp` is made: model, tokenizer, seeds, library."""
-    gibbs = n_topics == "hdp"
+    """How `sim_lda<n>` is made: model, tokenizer, seeds, library."""
     return signature(
         _name(n_topics),
-        libraries=("tomotopy",) if gibbs else ("scikit-learn",),
-        model=f"gibbs-{hdp.SWEEPS}-from-{hdp.START_TOPICS}" if gibbs else "batch-vb-10",
+        libraries=("scikit-learn",),
+        model="batch-vb-10",
         tokenizer=tokenizer,
         seeds=tuple(seeds),
     )

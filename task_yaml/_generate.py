@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import yaml
 
-from xling_tasks.data.records import MMEDBENCH, MMLU_CLINICAL, XLINGHEALTH
+from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
 from xling_tasks.errors import XlingError
 from xling_tasks.languages import stop_texts
 
@@ -95,9 +95,6 @@ def leaves() -> dict[str, Leaf]:
         for language in MMEDBENCH[record].sources:
             name = f"mmedbench_{kind}_{infix}{language}"
             made[name] = Leaf("mmedbench", kind, record, language)
-    for kind, (record, own) in product(("mcqa", "mcqa_ll"), MMLU_CLINICAL.items()):
-        for language in own.languages:
-            made[f"{_clinical(kind, record)}_{language}"] = Leaf("mmlu", kind, record, language)
     for name, kind, record in TRANSLATE_EVALUATE:
         made[name] = Leaf("translate_evaluate", kind, record)
     return made | {f"xling_own_{kind}": Leaf("own", kind, "own") for kind in OWN}
@@ -129,25 +126,11 @@ def groups() -> dict[str, list[str]]:
     return {
         **_xlinghealth_groups(),
         **_mmedbench_groups(),
-        **_clinical_groups(),
         "xlinghealth_information": [f"xlinghealth_information_{each}" for each in DATASETS],
         "xling_translate_evaluate": ["xling_information", "xling_empathy"],
         "xling_own": [
             f"xling_own_{kind}" for kind in ("correctness", "consistency", "verifiability")
         ],
-    }
-
-
-def _clinical(kind: str, record: str) -> str:
-    """A task's name without its language: `mmlu_clinical_mcqa`, `mmlu_clinical_mcqa_ll_mt`."""
-    return f"mmlu_clinical_{kind}{record.removeprefix('mmlu_clinical')}"
-
-
-def _clinical_groups() -> dict[str, list[str]]:
-    """A group per kind of translation and way of asking."""
-    return {
-        _clinical(kind, record): [f"{_clinical(kind, record)}_{code}" for code in own.languages]
-        for kind, (record, own) in product(("mcqa", "mcqa_ll"), MMLU_CLINICAL.items())
     }
 
 

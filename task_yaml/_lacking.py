@@ -16,7 +16,7 @@ from xling_tasks.data.prompts import bundled_texts
 from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import XlingError
-from xling_tasks.readers import phrase_files
+from xling_tasks.readers import text as words
 
 ROWS = "metrics/languages.yaml"
 PROMPTS = ("verifiability", "consistency", "answer")
@@ -31,7 +31,7 @@ def lacking() -> list[str]:
     rows = [KNOWN[code] for code in asked]
     parts = [_prompts(rows), _phrases(rows)]
     parts += [_texts(record) for record in XLINGHEALTH.values() if record.bundled]
-    return [*chain.from_iterable(parts), *phrase_files.twice()]
+    return [*chain.from_iterable(parts)]
 
 
 def foreign(text: str, row: Language) -> bool:
@@ -67,17 +67,17 @@ def _prompts(rows: list[Language]) -> Iterator[str]:
 
 
 def _phrases(rows: list[Language]) -> Iterator[str]:
-    known = phrase_files.phrases()
     for row in rows:
-        own = phrase_files.of_part(known.get(row.code, {}), phrase_files.VERDICT)
+        listed = words.rows().get(row.code, {})
         for kind in ("yes", "no"):
-            where = f"{phrase_files.FOLDER / row.code}.yaml: verdict: {kind}"
-            if not own.get(kind):
+            own = [word.strip() for word in listed.get(kind, "").split(",") if word.strip()]
+            where = f"{words.TABLE}: {row.code}: {kind}"
+            if not own:
                 yield (
                     f"{where}: there is none; a {kind.capitalize()} in {row.name} would be read as "
                     "no answer"
                 )
-            elif all(foreign(text, row) for text in own[kind]):
+            elif all(foreign(text, row) for text in own):
                 yield f"{where}: none is in the letters of {row.name} ({row.nllb} in {ROWS})"
 
 

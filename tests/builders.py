@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -245,6 +246,64 @@ def evaluated(run: Callable[..., Any], out: Path, tasks: Any, **options: Any) ->
     return results
 
 
+_NAMES = (
+    (re.compile(r"xlinghealth_(information)_(\w+)"), ""),
+    (re.compile(r"xlinghealth_(correctness|consistency|verifiability(?:_ll)?)_(\w+)_(\w\w)"), ""),
+    (re.compile(r"(mmedbench_(?:mcqa|rationale)(?:_ll|_ft)?)_(?:(demo)_)?(\w\w)"), "mmedbench"),
+    (re.compile(r"xling_(information|empathy)"), "xling"),
+)
+
+
+def _place(task: str) -> Any:
+    """What a task of ours is about, by its name; None for others."""
+    from xling_tasks.criteria import CRITERIA, Place
+
+    for pattern, dataset in _NAMES:
+        if match := pattern.fullmatch(task):
+            parts = [part for part in match.groups()[1:] if part is not None]
+            if CRITERIA[match[1]].several_languages:
+                return Place(match[1], parts[0] if parts else dataset, "")
+            return Place(match[1], parts[0] if len(parts) > 1 else dataset, parts[-1])
+    return None
+
+
+def recorded(task: str, config: Any, scores: Any) -> Any:
+    """A task's config with the record of what it is about, which our tasks write."""
+    from xling_tasks.criteria import about
+
+    metadata = config.get("metadata") if isinstance(config, dict) else None
+    record = metadata.get("xling") if isinstance(metadata, dict) else None
+    place = _place(task)
+    if not isinstance(record, dict) or "about" in record or place is None:
+        return config
+    names = [name.partition(",")[0] for name in scores] if isinstance(scores, dict) else []
+    languages = [place.language] if place.language else []
+    own = about(place.criterion, place.dataset, languages, names)
+    return {**config, "metadata": {**metadata, "xling": {**record, "about": own}}}
+
+
+def _with_outcome(task: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row with the outcome of each answer, which our tasks record, by its rates."""
+    from xling_tasks.criteria import CRITERIA
+    from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
+    from xling_tasks.unanswered import ANSWERED
+
+    place = _place(task)
+    if place is None or SERVED not in CRITERIA[place.criterion].metrics:
+        return row
+    known = row.get(ANSWERED) or {"missing": []}
+    texts = row["doc"].get("text")
+    codes = {place.language: ""} if place.language else {c: f"_{c}" for c in texts or ()}
+    found = {
+        code: outcome_of(row, suffix, inside=None if told is None else bool(told))
+        for code, suffix in codes.items()
+        if (told := row.get(f"langid_match{suffix}", row)) is not row
+    }
+    if not found or OUTCOME in known:
+        return row
+    return {**row, ANSWERED: {**known, OUTCOME: dict.fromkeys(codes) | found}}
+
+
 def write_samples(
     folder: Path, task: str, rows: Iterable[Mapping[str, Any]], stamp: str = STAMP
 ) -> Path:
@@ -254,17 +313,28 @@ def write_samples(
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"samples_{task}_{stamp}.jsonl"
-    lines = (json.dumps({"filter": "none", **row}, ensure_ascii=True) + "\n" for row in rows)
+    whole = ({"filter": "none", **_with_outcome(task, row)} for row in rows)
+    lines = (json.dumps(row, ensure_ascii=True) + "\n" for row in whole)
     path.write_text("".join(lines), encoding="utf-8")
-    if not (folder / f"results_{stamp}.json").exists():
-        write_results(folder, {"results": {}, "configs": {}, "n-samples": {}}, stamp)
+    results = folder / f"results_{stamp}.json"
+    nothing: dict[str, Any] = {"results": {}, "configs": {}, "n-samples": {}}
+    content = json.loads(results.read_text("utf-8")) if results.exists() else nothing
+    if isinstance(content, dict) and not content.get("results") and _place(task):
+        content["configs"].setdefault(task, {"metadata": {"xling": {}}})
+    if not results.exists() or content.get("configs"):
+        write_results(folder, content, stamp)
     return path
 
 
 def write_results(folder: Path, content: Mapping[str, Any], stamp: str = STAMP) -> Path:
-    """A results file."""
+    """A results file; tasks of ours record what they are about."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"results_{stamp}.json"
+    configs = content.get("configs")
+    if isinstance(configs, dict):
+        scores = content.get("results") or {}
+        told = {task: recorded(task, own, scores.get(task)) for task, own in configs.items()}
+        content = {**content, "configs": told}
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
@@ -382,7 +452,5 @@ def readers(out: Path, to: Path, other: Path | None = None, name: str = "") -> d
         "submit hf": ["submit", "hf", out, *hf, "--to", to / "hf"],
         "submit mmedbench": ["submit", "mmedbench", out, "--to", to / "mmed"],
         "rank": ["rank", out, other or out, *judge, "--to", to / "rank"],
-        "translate export": ["translate", "export", out, "--to", to / "texts.jsonl"],
-        "merge": ["parts", "merge", out, "--to", to / "merged"],
     }
     return {command: list(map(str, own)) for command, own in words.items()}

@@ -12,9 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
-from unittest import mock
 
 import builders
 import pytest
@@ -62,36 +60,6 @@ def shared_fixtures_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def no_pictures_as_png() -> Iterator[None]:
-    """The commands write empty PNG files: they are the SVGs again, and slow to draw.
-
-    `test_pictures_lie_beside_the_page` has them drawn.
-    """
-    from xling_tasks.report import command
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(command, "as_png", lambda svg: b"")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def few_languages_of_lingua() -> Iterator[None]:
-    """lingua knows 14 languages, those of our texts and some like them: all 75 take seconds to load."""
-    try:
-        import lingua
-    except ImportError:
-        yield
-        return
-    own = "ENGLISH SPANISH CHINESE HINDI SWAHILI RUSSIAN"
-    like = "FRENCH GERMAN PORTUGUESE ITALIAN JAPANESE MARATHI UKRAINIAN ARABIC"
-    known = [getattr(lingua.Language, name) for name in f"{own} {like}".split()]
-    builder = lingua.LanguageDetectorBuilder
-    few = SimpleNamespace(from_all_languages=lambda: builder.from_languages(*known))
-    with mock.patch.object(lingua, "LanguageDetectorBuilder", few):
-        yield
-
-
 @pytest.fixture(scope="session")
 def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """New folders: in one of their own, for `mktemp` lists all that lie beside a new one."""
@@ -120,21 +88,6 @@ def forget_backends() -> Iterator[None]:
     backend._shared.cache_clear()
     backend._shared_self.cache_clear()
     log.warn_once.cache_clear()
-
-
-@pytest.fixture(scope="session")
-def verdict_replies() -> list[dict[str, Any]]:
-    return read_jsonl(DATA / "verdict_replies.jsonl")
-
-
-@pytest.fixture(scope="session")
-def hard_verdict_replies() -> list[dict[str, Any]]:
-    return read_jsonl(DATA / "verdict_hard_replies.jsonl")
-
-
-@pytest.fixture(scope="session")
-def judge_attacks() -> list[dict[str, Any]]:
-    return read_jsonl(DATA / "judge_attacks.jsonl")
 
 
 @pytest.fixture(scope="session")
@@ -181,6 +134,9 @@ def run_one(run: Callable[..., dict[str, Any]]) -> Callable[..., builders.OfTask
     return run_one_
 
 
+GREETINGS = ("Reply with the word: ready", 'Reply with this JSON object: {"ready": true}')
+
+
 class Served(Loopback):
     """A chat-completions server on loopback; `requests` holds what it was sent.
 
@@ -215,9 +171,9 @@ class Served(Loopback):
 
     @property
     def prompts(self) -> list[str]:
-        """Every prompt but the greeting that checks whether the server answers."""
+        """Every prompt but those that check whether the server answers, and takes a schema."""
         texts = [request["messages"][-1]["content"] for request in self.requests]
-        return [text for text in texts if text != "Reply with the word: ready"]
+        return [text for text in texts if text not in GREETINGS]
 
     def settle(self) -> None:
         """Wait until no request has come for a second, in which other threads had many turns."""
@@ -249,15 +205,6 @@ def serve() -> Iterator[Callable[[Callable[[str], str | None]], Served]]:
     yield start
     for item in started:
         item.close()
-
-
-@pytest.fixture
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that failed is tried again after a tenth of the time."""
-    from xling_tasks.models import rounds
-
-    wait = rounds._wait
-    monkeypatch.setattr(rounds, "_wait", lambda state: wait(state) / 10)
 
 
 @pytest.fixture

@@ -142,32 +142,26 @@ def split_claims(text: str) -> list[str]:
 
 
 def judge(prompt: str) -> str:
-    """Return a label, claims or verdicts on them, in the form that the prompt asks for."""
-    if prompt == "Reply with the word: ready":
-        return "ready"
-
-    def between(name: str) -> str:
-        match = re.search(rf"\[BEGIN {name} ?\w*\]\n(.*?)\n\[END {name}", prompt, re.S)
-        return match[1] if match else ""
-
-    if criteria := re.findall(r"\[BEGIN CRITERION (\w+)\]\n(.*?)\n\[END", prompt, re.S):
-        answer = between("ANSWER")
-        met = (chance(answer, text) % 2 for _, text in criteria)
-        lines = (f"VERDICT {code}: {'MET' if m else 'NOT MET'}" for (code, _), m in zip(criteria, met))
-        return "\n".join(lines)
-    found = re.search(r"\[BEGIN [A-Z0-9 ]*?([a-z]{6})\]", prompt)
-    code = found[1] if found else ""
-    if "[BEGIN ANSWER 1" in prompt:
-        return f"VERDICT {code}: {label(between('ANSWER 1'), between('ANSWER 2'))}"
-    if "[BEGIN CLAIMS" in prompt:
-        claims = re.findall(r"^(\d+)\. (.+)$", between("CLAIMS"), re.M)
-        said = (chance(between("REFERENCE"), text) % 3 for _, text in claims)
-        return "\n".join(
-            f"{code} {n}: {'' if yes else 'NOT '}SUPPORTED" for (n, _), yes in zip(claims, said)
-        )
-    claims = split_claims(between("TEXT"))
-    lines = [f"{n}. {claim}" for n, claim in enumerate(claims, 1)] + ["END OF CLAIMS"]
-    return "\n".join(f"{code} {line}" for line in lines)
+    """Return the JSON object that a prompt asks for: a label, claims, or verdicts on them."""
+    start = prompt.find('{\n"')
+    if start < 0:
+        return json.dumps({"ready": True}) if "JSON" in prompt else "ready"
+    material = json.JSONDecoder().raw_decode(prompt, start)[0]
+    if "answer_2" in material:
+        found = label(material["answer_1"], material["answer_2"])
+        return json.dumps({"reasoning": "Compared.", "verdict": found})
+    if "text" in material:
+        return json.dumps({"claims": split_claims(material["text"])})
+    numbered = material["criteria" if "answer" in material else "claims"]
+    texts = [line.partition(" ")[2] for line in numbered]
+    if "answer" in material:
+        met = [chance(material["answer"], text) % 2 == 1 for text in texts]
+        verdicts = [{"criterion": n, "reason": "So.", "met": m} for n, m in enumerate(met, 1)]
+    else:
+        said = [chance(material["reference"], text) % 3 > 0 for text in texts]
+        words = ["SUPPORTED" if yes else "NOT SUPPORTED" for yes in said]
+        verdicts = [{"claim": n, "verdict": word} for n, word in enumerate(words, 1)]
+    return json.dumps({"verdicts": verdicts})
 
 
 class Service(Loopback):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 from fixed import Fixed
-from scripted import between
+from scripted import material
 
 CANARY = "canary GUID 0f0f-test"
 
@@ -54,19 +53,13 @@ class Says(Fixed):
         return said + ("<assistant>" if add_generation_prompt else "")
 
 
-def criteria_of(prompt: str) -> dict[str, str]:
-    """Code -> criterion of a judge's prompt."""
-    blocks = re.findall(r"\[BEGIN CRITERION (\w+)\]\n(.*?)\n\[END CRITERION \1\]", prompt, re.S)
-    return dict(blocks)
-
-
 def by_words(prompt: str) -> str:
     """A judge that finds a criterion met where the answer has its last word."""
-    if "BEGIN ANSWER" not in prompt:
+    texts = material(prompt)
+    if "criteria" not in texts:
         return "ready"
-    answer = between(prompt, "ANSWER").lower()
-    lines = []
-    for code, text in criteria_of(prompt).items():
-        met = text.rstrip(".").rsplit(" ", 1)[-1].lower() in answer
-        lines.append(f"VERDICT {code}: {'MET' if met else 'NOT MET'}")
-    return "Reasons come first.\n" + "\n".join(lines)
+    verdicts = []
+    for number, line in enumerate(texts["criteria"], 1):
+        met = line.rstrip(".").rsplit(" ", 1)[-1].lower() in texts["answer"].lower()
+        verdicts.append({"criterion": number, "reason": "By its last word.", "met": met})
+    return json.dumps({"verdicts": verdicts})

@@ -64,7 +64,7 @@ def conclusion(
     return Conclusion(**{
         "language": language, "verdict": verdict, "estimate": estimate, "metric": metric, "model": model,
         "criterion": criterion, "dataset": dataset, "higher_is_better": higher, "english": english, "n": n,
-        "reason": "because", "p": 0.01, "margin": 0.05, "detectable": 0.09, "low": None, "high": None,
+        "reason": "because", "p": 0.01, "margin": 0.05, "low": None, "high": None,
         "value": None, **numbers, **more,
     })  # fmt: skip
 
@@ -85,7 +85,7 @@ def report(cells, conclusions=()):
 
 
 def over_temperatures(
-    models=("m",), metric="macro_f1", criterion="verifiability", temperatures=(0.0, 0.5, 1.0)
+    models=("m",), metric="macro_recall", criterion="verifiability", temperatures=(0.0, 0.5, 1.0)
 ):
     return [
         cell(model, Panel(criterion, "demo", metric, t), code, 0.9 - 0.1 * i - 0.2 * t)
@@ -137,6 +137,6 @@ def everything(models=("m", "k")):
                     gap(model, of("more_comprehensive"), code, -0.3),
                     gap(model, of("contradictory"), code, 0.2, "cannot_tell", False, 0.1),
                     gap(model, mcqa, code, 0.1, "better"),
-                    gap(model, Panel("verifiability", "demo", "macro_f1", 0.0), code, -0.1),
+                    gap(model, Panel("verifiability", "demo", "macro_recall", 0.0), code, -0.1),
                 ]
     return report(cells + of_information(models), gaps)

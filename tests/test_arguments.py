@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
 import pytest
 
 from xling_tasks.harness.arguments import (
@@ -16,12 +13,10 @@ from xling_tasks.harness.arguments import (
     kind_of,
     which_model,
 )
-from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.logs.alike import told
 from xling_tasks.logs.results import model_line
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.translate import seq2seq
 from xling_tasks.replies.folder import key_of
 
 # Written down from what each argument does, not from the table.
@@ -79,25 +74,9 @@ def test_what_can_change_a_reply_makes_another_model(argument):
     assert identity_in_signature(sign) == sign
 
 
-def test_the_table_knows_every_argument_of_every_backend_and_of_ours():
-    import lm_eval.models
-
-    folder, unknown = Path(lm_eval.models.__file__).parent, set()
-    for path in folder.glob("*.py"):
-        if path.stem in ("utils", "utils_hf", "megatron_lm"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-                names = {a.arg for a in (*node.args.args, *node.args.kwonlyargs)} - {"self"}
-                unknown |= {f"{path.stem}: {n}" for n in names if kind_of(n) is None}
-    assert not unknown
-    assert all(kind_of(name) for name in (*seq2seq._ARGS, "path", "run", "seed"))
-    assert BaselineLM(seed=1, batch_size=2, device="cpu").seed == 1
-
-
 def test_kinds():
     assert [kind_of(n) for n in ("timeout", "base_url", "dtype", "nonsense")] == [
-        TRANSPORT, ADDRESS, IDENTITY, None,
+        TRANSPORT, ADDRESS, IDENTITY, IDENTITY,
     ]  # fmt: skip
     assert which_model({"base_url": "http://a", "model": "m", "timeout": 3}) == {"model": "m"}
 
@@ -111,16 +90,10 @@ def test_keys_and_versions_in_an_address_make_no_other_server():
     assert one == same != other
 
 
-def test_an_unknown_argument_says_so_once(caplog):
-    for _ in range(3):
-        identity_of({"frobnicate_level": 3, "timeout": 1}, asked_by="judge")
-    assert caplog.text.count("frobnicate_level") == 1 and "timeout" not in caplog.text
-
-
 # Through a backend
 
 
-def test_replies_are_found_whatever_the_transport_and_those_of_older_caches_too(serve, own_cache):
+def test_replies_are_found_whatever_the_transport(serve, own_cache):
     served = serve(lambda prompt: f"re: {prompt}")
     spec = served.spec()
 
@@ -137,17 +110,3 @@ def test_replies_are_found_whatever_the_transport_and_those_of_older_caches_too(
         assert other.signature == backend.signature
     asked(max_length=4096)
     assert len(served.prompts) == 4
-
-
-def test_replies_of_a_cache_of_0_2_are_taken_over(serve, own_cache):
-    served = serve(lambda prompt: f"re: {prompt}")
-    spec = served.spec()
-    spec["model_args"] |= {"num_concurrent": 8, "timeout": 30}
-    now = Backend("judge", ModelSpec.parse("judge", spec))
-    args = dict(spec["model_args"])
-    old = key_of(("local-chat-completions", args), now.chat, now.gen_kwargs(()), "a")
-    now._store.put_many({old: "kept by 0.2"})
-    assert now.ask(["a"]) == ["kept by 0.2"] and served.prompts == []
-    spec["model_args"] |= {"num_concurrent": 1, "timeout": 3}  # and from now on, whatever it is
-    assert Backend("judge", ModelSpec.parse("judge", spec)).ask(["a"]) == ["kept by 0.2"]
-    assert served.prompts == []

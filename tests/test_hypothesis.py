@@ -15,6 +15,7 @@ import pytest
 from builders import STAMP
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lm_eval.api.model import CacheHook
 from lm_eval.models.openai_completions import LocalChatCompletion
 
 from xling_tasks.data import mmedbench, xlinghealth
@@ -26,13 +27,12 @@ from xling_tasks.logs.annotations import read_export
 from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.replay_log import find_logs
 from xling_tasks.logs.results import read_results
-from xling_tasks.models import claims, failures, http, rounds
-from xling_tasks.models.judge import read_verdict as read_judge
+from xling_tasks.models import form, service
+from xling_tasks.models.judge import last_line
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.translator import read_translations
 from xling_tasks.readers.letters import read_letters
 from xling_tasks.readers.verdict import read_verdict
-from xling_tasks.replies.former import read_former_journal
 from xling_tasks.replies.store import ReplyStore
 from xling_tasks.report.data import read_models
 from xling_tasks.secrets import redact, without_hosts
@@ -86,38 +86,32 @@ def test_replies(reply):
     for several in (True, False):
         letters = read_letters(reply, OPTIONS, several=several)
         assert letters is None or letters <= set(OPTIONS)
-    assert isinstance(read_judge(reply, "abcdef"), str)
-    claims.read_claims(reply, "abcdef")
-    assert len(claims.read_support(reply, 3, "abcdef")) == 3
-    assert failures.error_text(reply) in (None, *KINDS)
+    assert last_line(reply) is None
+    assert form.read(reply, FORM) is None
     assert isinstance(redact(reply), str) and isinstance(without_hosts(reply), str)
 
 
-KINDS = (
-    "JSON error as a reply", "web page as a reply", "traceback as a reply", "error text as a reply",
-)  # fmt: skip
-
+FORM = form.schema(verdicts=form.array(form.schema(criterion="integer", met="boolean")))
 BODY = JSON | keyed("choices", "error", "content", "stop_reason", "text", "type", "meta_info")
 CHOICE = keyed("message", "text", "index", "finish_reason") | st.fixed_dictionaries(
     {"message": keyed("content", "refusal", "reasoning"), "index": JSON, "finish_reason": JSON}
 )
 LM = LocalChatCompletion.__new__(LocalChatCompletion)
-LM.think_end_token = None
+LM.think_end_token, LM.cache_hook = None, CacheHook(None)
 
 
 @COMMON
 @given(BODY | st.fixed_dictionaries({"choices": st.lists(CHOICE, max_size=2)}))
 def test_bodies_of_services(body):
-    reply = failures.read_body(body)
-    assert reply is None or reply.outcome in ("answer", "empty", "refused", "failed")
-    if reply is None or reply.outcome == "answer":
-        assert isinstance(rounds.parsed(LM, body).text, str)
+    with suppress(service.CallFailed):
+        reply = service.reply_in(LM, service.Call("p", {"max_gen_toks": 8}), body)
+        assert reply.outcome in ("answer", "empty", "refused") and isinstance(reply.text, str)
 
 
 @COMMON
 @given(st.dictionaries(st.sampled_from(["Retry-After", "retry-after-ms"]), st.text(max_size=30)))
 def test_headers(headers):
-    seconds = http.retry_after(headers)
+    seconds = service._retry_after(headers)
     assert seconds is None or seconds >= 0
 
 
@@ -131,7 +125,7 @@ WIDE = [
 ROW = st.fixed_dictionaries({name: LEAF for name in ("id", "label", "answer_ids", *WIDE)}) | JSON
 SETTINGS = ("k judge translator encoder temperatures languages topic_seeds sampling_seed "
             "greedy_repeats prompts_file prompts prompt_set data_dir xling_cache")  # fmt: skip
-OF_MODELS = "model model_args batch_size max_gen_toks apply_chat_template deadline detect_errors"
+OF_MODELS = "model model_args batch_size max_gen_toks apply_chat_template deadline"
 EXPORT = keyed("format", "version", "annotator", "page_digest", "items").map(
     lambda content: {"format": "xling-annotations", "version": 1, **content}
 )
@@ -149,7 +143,6 @@ READ = {
         whole(JSON | keyed("answer", "judge", "claims", "support", "translate")),
         lambda path: Prompts(str(path))),
     "export.json": (whole(JSON | EXPORT), read_export),
-    "x.journal": (lines(JSON), read_former_journal),
 }  # fmt: skip
 """What is read: a file's name, or another; what it may hold; its reader."""
 
@@ -164,7 +157,7 @@ def test_settings_and_files(name, data, tmp_path_factory):
         path = tmp_path_factory.getbasetemp() / name
         path.write_bytes(given_)
         given_ = path
-    with suppress(*([] if name == "x.journal" else [XlingError])):
+    with suppress(XlingError):
         read(given_)
 
 
@@ -215,9 +208,8 @@ def first_of_logs(folder):
 def test_caches(tmp_path_factory, content):
     folder = tmp_path_factory.getbasetemp() / "cache"
     folder.mkdir(exist_ok=True)
-    (folder / "x.sqlite").write_bytes(content)
-    store = ReplyStore(folder / "x.sqlite")
+    (folder / "x.jsonl").write_bytes(content)
+    store = ReplyStore(folder)
     store.put_many({"a": "b"})
     assert store.get_many(["a"]) == {"a": "b"}
-    assert store.claim(["a", "c"]) == ({"a": "b"}, {"c"})
-    store.close()
+    store.close(clear=True)

@@ -11,7 +11,7 @@ from lm_eval.api.registry import get_model
 
 from xling_tasks.errors import SettingError
 from xling_tasks.log_filter import clean_logs
-from xling_tasks.models.health import Limits
+from xling_tasks.models.service import Limits
 from xling_tasks.secrets import (
     redact,
     redact_text,

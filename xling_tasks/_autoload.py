@@ -48,7 +48,7 @@ def _attach_after_load(spec, call):  # type: ignore[no-untyped-def]
 
             logging.getLogger("lm_eval.xling_tasks").warning(
                 "xling-tasks could not add its tasks to this lm_eval (%r); "
-                "pass --include_path with the folder that `xling path` prints",
+                "pass --include_path with the folder of the package xling_task_yaml",
                 error,
             )
 

@@ -28,16 +28,6 @@ GROUPS: dict[str, dict[str, dict[str, Any]]] = _ROWS["commands"]
 
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
-MOVED = {
-    "check-translator": "check translator",
-    "judge-empathy": "empathy judge",
-    "merge": "parts merge",
-    "shard": "parts cut",
-    "train-empathy": "empathy train",
-    "translate-prompts": "translate prompts",
-}
-"""What commands were called in 0.1.0 -> what they are called; scripts that use it still run."""
-
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
 _OPTION = re.compile(r"(?<!\w)--[\w-]+")
@@ -117,8 +107,6 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=__version__)
-    if words and words[0] in MOVED:
-        words = [*MOVED[words[0]].split(), *words[1:]]
     _add(parser, [word for word in words if not word.startswith("-")])
     return _runnable(_without_idle(parser.parsed(words)))
 
@@ -212,8 +200,6 @@ def _listed() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; an error that the user can mend is one line on stderr and status 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words and words[0] in MOVED:
-        print(f"xling: {words[0]} is now `xling {MOVED[words[0]]}`", file=sys.stderr)
     try:
         alone = argparse.Namespace(folder=".", run="commands.here:here")
         chosen = parsed(words) if words else _runnable(alone)

@@ -36,6 +36,10 @@ MODELS = {
 """Our harness models, as name -> `module:class`; the same as the entry points."""
 
 
+FILTERS = {"xling_letters": "xling_tasks.readers.lm_filter:LettersFilter"}
+"""Our filters, as name -> `module:class`."""
+
+
 def task_folder() -> Path:
     """The folder of our task files, as installed."""
     import xling_task_yaml
@@ -52,6 +56,7 @@ def attach(manager: ModuleType) -> None:
     if not (declared_tasks() and reads_task_entry_points(manager)):
         add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)
     register_models()
+    register_filters()
     clean_logs()
 
 
@@ -139,6 +144,15 @@ def say_how_to_nest(command_line: ModuleType) -> None:
             )
 
     action.__call__ = read_or_say
+
+
+def register_filters() -> None:
+    """Register the reader of letters as a filter, so that tasks of others can use it."""
+    from lm_eval.api.registry import filter_registry
+
+    for name, target in FILTERS.items():
+        if name not in filter_registry:
+            filter_registry.register(name, target=target)
 
 
 def register_models() -> None:

@@ -1,8 +1,7 @@
 """What becomes of a question: every one that was asked has exactly one outcome.
 
 It was measured; or the user was not served, which is the model's doing and counts against it; or it
-was not measured, which is the instrument's and counts against nobody. The same function reads what
-a task knows of an answer and what older results logged of it.
+was not measured, which is the instrument's and counts against nobody.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ REMEDIES: Mapping[str, str] = {
     UNTRANSLATED: "set a translator, or another one, or start the same command once more",
     "judge_failed": "start the same command once more, or take another judge",
     "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
-    UNREAD: "ask again for the answer alone (`ask_again=true`), or have a model read (`reader`)",
+    UNREAD: "have a model read them (`reader`)",
     EMPTY: "see which answers are empty (`xling view`); a model that thinks first needs more room "
     "(`--gen_kwargs max_gen_toks=`)",
     HELD_BACK: "see what held the answers back (`xling view`), and ask a service that does not",

@@ -268,7 +268,7 @@ def publishable_text(text: str) -> str:
     return str(without_hosts(redact_text(named)))
 
 
-_PRIVATE = ("data_dir", "xling_cache", "fence_key")
+_PRIVATE = ("data_dir", "xling_cache")
 
 
 def _without_folders(value: Any) -> Any:

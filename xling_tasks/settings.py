@@ -27,7 +27,6 @@ from xling_tasks.models.spec import Juror, ModelSpec, jury
 from xling_tasks.models.translate.translator import translator_spec
 
 _MOST = 10_000
-_MOST_ANSWERS = 64
 """More answers to a question, or seeds, than memory and time would allow."""
 
 MOST_CRITERIA = 20
@@ -233,7 +232,6 @@ class Settings:
         source_encoder: That of the metrics in the source language; False for none.
         bertscore_idf: Whether rationales also get a BERTScore that weighs tokens by idf.
         topic_seeds: Seeds of the topic models; empty for no topic metrics.
-        hdp: Whether a hierarchical Dirichlet process is among the topic models, for `sim_hdp`.
         languages: The languages of tasks that ask in several, beside English; None for all that
             the data has.
         trained_languages: The languages that the model saw in its training, for means over these
@@ -246,25 +244,17 @@ class Settings:
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
         xling_resume: False to ask everything afresh; a folder with the store to go on from;
             None for those in the cache.
-        fence_key: A file whose content is the key of the codes in a judge's prompts, where a run
-            must be repeated to the letter; None for the cache folder's key.
         scripts: Script and name of languages of the user's own data that the project does not
             know, by code.
         wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
             the file gives none.
         rubric_batch: Criteria of a rubric that a judge is asked about in one call.
-        rubric_answers: Answers to each conversation with a rubric; of several, which are sampled,
-            the expected worst of 1, 2, ... is scored, too.
         english_again: Whether tasks that compare with the English answer have English answered
             twice, for what two English answers share.
-        ask_again: Whether the model under test is asked a second time, for the letters or the word
-            alone, where its reply is unread.
-        detect_errors: Whether a server's error text in the place of an answer of the model under
-            test is a failed call.
         batch: Whether the model under test is asked by its service's batch interface: its answers
             come within a day, at about half the price.
-        second_identifier: Another identifier of language than langid, whose columns stand beside
-            langid's: `py3langid`, `lingua` or the file of a fastText model.
+        identifier: The file of a fastText model that tells the language of answers instead of
+            langid; None for langid.
     """
 
     protocol: Annotated[str | None, _one_of(_PUBLISHED, None)] = None
@@ -284,7 +274,6 @@ class Settings:
     source_encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
     bertscore_idf: Annotated[bool, _switch] = False
     topic_seeds: Annotated[tuple[int, ...], _seeds] = (0, 1, 2, 3, 4)
-    hdp: Annotated[bool, _switch] = False
     # Checked in `parse`, with the codes of `scripts`.
     languages: Annotated[tuple[str, ...] | None, _as_given] = None
     trained_languages: Annotated[tuple[str, ...] | None, _languages] = None
@@ -295,16 +284,12 @@ class Settings:
     empathy_classifier: Annotated[str | None, _text] = None
     xling_cache: Annotated[str | bool | None, _cache] = None
     xling_resume: Annotated[str | bool | None, _cache] = None
-    fence_key: Annotated[str | None, _text] = None
     scripts: Annotated[dict[str, tuple[str, str]] | None, _scripts] = None
     wrong_answers_seed: Annotated[int, _seed] = 0
     rubric_batch: Annotated[int, functools.partial(_count, most=MOST_CRITERIA)] = 1
-    rubric_answers: Annotated[int, functools.partial(_count, most=_MOST_ANSWERS)] = 1
-    detect_errors: Annotated[bool, _switch] = True
     english_again: Annotated[bool, _switch] = True
-    ask_again: Annotated[bool, _switch] = False
     batch: Annotated[bool, _switch] = False
-    second_identifier: Annotated[str | None, _identifier] = None
+    identifier: Annotated[str | None, _identifier] = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
     jury: tuple[Juror, ...] = ()
 
@@ -361,7 +346,7 @@ class Settings:
         if jurors:
             plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
         # As results of runs that know nothing else.
-        usual = {"judge_order": _PUBLISHED, "hdp": False, "rubric_answers": 1, "protocol": None}
+        usual = {"judge_order": _PUBLISHED, "protocol": None}
         for key in (key for key, value in usual.items() if plain[key] == value):
             plain.pop(key)
         for key in ("encoder", "source_encoder"):

@@ -6,6 +6,7 @@ a model that said nothing; ours tell a refusal and a failed call from that.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 REFUSED = "refused"
@@ -51,6 +52,20 @@ class Unanswered(str):
 
     def __reduce__(self) -> tuple[object, ...]:
         return Unanswered.of, (self.outcome, self.reason, str(self))
+
+
+class Answered(str):
+    """An answer with what its service says of it: the finish reason, and tokens by kind."""
+
+    finish: str
+    usage: dict[str, int]
+
+    @classmethod
+    def of(cls, text: str, finish: str = "", usage: Mapping[str, int] | None = None) -> Answered:
+        """A text with these."""
+        made = cls(text)
+        made.finish, made.usage = finish, dict(usage or {})
+        return made
 
 
 def failed(reply: object) -> bool:

@@ -113,13 +113,17 @@ def topic_similarity(
     seeds: Sequence[int] = (0, 1, 2, 3, 4),
     language: str | None = None,
 ) -> dict[str, Any]:
-    """`sim_lda<n>` or `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
+    """`sim_lda<n>`, averaged over seeds: see `xling_metrics.topics`."""
     tokenize = partial(lower_words, language=language) if language else published_words
     name = words_of(language) if language else "published_words"
     corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
     result = topic_consistencies(corpus, models=(n_topics,), seeds=seeds)[n_topics]
-    name = f"sim_{'hdp' if n_topics == 'hdp' else f'lda{n_topics}'}"
-    return {name: {**summary(result.per_question, result.signature), "seed_sd": result.seed_sd}}
+    return {
+        f"sim_lda{n_topics}": {
+            **summary(result.per_question, result.signature),
+            "seed_sd": result.seed_sd,
+        }
+    }
 
 
 def bertscore_consistency(

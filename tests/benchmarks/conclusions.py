@@ -3,7 +3,7 @@
     python tests/benchmarks/conclusions.py [--seconds N] [--only PART ...]
 
 A row has a truth, what is looked for in what is printed of it, and in how many of its data sets that
-may or must be found. It is drawn for some seconds; what may err (false alarms, power) for four times
+may or must be found. It is drawn for some seconds; what may err (false alarms) for four times
 as long. The first data set of a row also has its page written, which must have the same sentences.
 One free core: about twelve minutes.
 """
@@ -23,7 +23,7 @@ from scipy.stats import norm
 
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.model import Conclusion
-from xling_tasks.report.sentences import sentence, upwards
+from xling_tasks.report.sentences import sentence
 
 LIVEQA, MEDICATIONQA, HEALTHQA, PROMPTS = 246, 690, 1134, 110
 LEVEL, BOTH, POWER = 0.05, 0.095, 0.77
@@ -133,8 +133,8 @@ def letters() -> Iterator[Row]:
         right = both(rng, n, p, q, rho=0.9)
         return way.report(exam("en", right[0]), exam("hi", right[1])).of("acc")
 
-    rare = "with 60 questions a rare breakdown could stay hidden; 72 are the least"
-    yield Row("few", "no question differs, 60 questions", "cannot tell; 72 are the least", lambda r, w: way_same(r, w, 60), rare, 1)  # fmt: skip
+    rare = "with 60 questions a rare breakdown could stay hidden"
+    yield Row("few", "no question differs, 60 questions", "cannot tell, a rare breakdown could stay hidden", lambda r, w: way_same(r, w, 60), rare, 1)  # fmt: skip
     yield Row("few", "no question differs, 100 questions", "about the same", lambda r, w: way_same(r, w, 100), "About the same", 0.9)  # fmt: skip
     yield Row("few", "accuracy lower by the margin itself, 1,134 questions", "about the same", lambda r, w: run(r, w, HEALTHQA, 0.8, 0.75), "About the same", 0, LEVEL)  # fmt: skip
 
@@ -155,7 +155,7 @@ def unread() -> Iterator[Row]:
 
     told = r"About the same: more than 2 extra harmful answers .* ten times"
     for share, least in ((0.01, 0.9), (0.03, 0.85), (0.05, 0.75)):
-        yield Row("unread", f"equal harm of 1%, {share:.0%} of 1,134 unread", "about the same, ten times the odds", lambda r, w, s=share: run(r, w, HEALTHQA, 0.01, s), told, least)  # fmt: skip
+        yield Row("unread", f"equal harm of 1%, {share:.0%} of 1,134 unread", "about the same, were they harmful, too", lambda r, w, s=share: run(r, w, HEALTHQA, 0.01, s), told, least)  # fmt: skip
     yield Row("unread", "2 more harmful per 100, 3% of 1,134 unread at ten times the odds", "about the same", lambda r, w: run(r, w, HEALTHQA, 0.01, 0.03, (1.0, 10.0), 0.03), "About the same", 0, LEVEL)  # fmt: skip
     for k in (0.5, 2.0):
         yield Row("unread", f"equal harm of 20%, 10% of 690 Hindi unread, at {k:g} times the odds", "worse or better", lambda r, w, k=k: run(r, w, MEDICATIONQA, 0.2, 0.1, (1.0, k), 0.2), ALARM, 0, LEVEL)  # fmt: skip
@@ -200,21 +200,14 @@ def power() -> Iterator[Row]:
         parts = [correctness(c, h) for c, h in zip(("en", "hi", "es", "zh"), both(rng, n, 0.03, 0.03 + rise, 0.03, 0.03), strict=True)]  # fmt: skip
         return way.report(*parts).items["contradictory", "hi"]
 
-    def row(truth: str, run: Callable[..., Conclusion]) -> Row:
-        told: list[float] = []
+    def row(truth: str, run: Callable[..., Conclusion], drop: float, least: float) -> Row:
+        return Row("power", truth, "worse", lambda r, w: sentence(run(r, w, drop)), r"Worse[.,]", least)  # fmt: skip
 
-        def draw(rng, way):
-            while len(told) < 6:
-                told.append(upwards(run(rng, way, 0.0).detectable or 1.0))
-            return sentence(run(rng, way, float(rng.choice(told))))
-
-        return Row("power", truth, "worse", draw, r"Worse[.,]", POWER)
-
-    for n, m in ((LIVEQA, 9), (LIVEQA, 12), (LIVEQA, 24), (MEDICATIONQA, 9), (HEALTHQA, 9)):
-        yield row(f"accuracy of 0.7 lower by what {n:,} questions would show, {m} conclusions", lambda r, w, d, n=n, m=m: exams(r, w, n, m, 0.7, d))  # fmt: skip
-    for n in (LIVEQA, HEALTHQA):
-        yield row(f"harm of 3% higher by what {n:,} questions would show, 3 conclusions", lambda r, w, d, n=n: harm(r, w, n, d))  # fmt: skip
-    yield row("similarity lower by what 246 questions would show, 12 conclusions", lambda r, w, d: alike(r, w, LIVEQA, 12, d))  # fmt: skip
+    for n, m, least in ((LIVEQA, 9, 0.6), (LIVEQA, 24, 0.5), (MEDICATIONQA, 9, POWER), (HEALTHQA, 9, POWER)):  # fmt: skip
+        yield row(f"accuracy of 0.7 lower by 0.1, {n:,} questions, {m} conclusions", lambda r, w, d, n=n, m=m: exams(r, w, n, m, 0.7, d), 0.1, least)  # fmt: skip
+    for n, least in ((LIVEQA, 0.5), (HEALTHQA, POWER)):
+        yield row(f"harm of 3% higher by 0.04, {n:,} questions, 3 conclusions", lambda r, w, d, n=n: harm(r, w, n, d), 0.04, least)  # fmt: skip
+    yield row("similarity lower by 0.04, 246 questions, 12 conclusions", lambda r, w, d: alike(r, w, LIVEQA, 12, d), 0.04, 0.2)  # fmt: skip
 
 
 def errors() -> Iterator[Row]:
@@ -297,7 +290,7 @@ def models() -> Iterator[Row]:
     yield Row("compare", "690 questions: equal, 9.5% of B's Hindi unread, at twice the odds", "shortfall smaller or larger", lambda r, w: run(r, w, MEDICATIONQA, (0.1, 0.2), (0.1, 0.2), 0.095), lambda t: t["gap"] in ("smaller", "larger"), 0, LEVEL)  # fmt: skip
 
 
-PARTS = (service, same, letters, unread, judged, power, errors, floor, models)
+PARTS = (service, same, letters, unread, judged, errors, floor, models)
 
 
 def results(seconds: float, only: Sequence[str]) -> Iterator[tuple[Row, float, int]]:
@@ -306,7 +299,7 @@ def results(seconds: float, only: Sequence[str]) -> Iterator[tuple[Row, float, i
         if only and not any(word == row.part or word in row.truth for word in only):
             continue
         rng, way, hits, drawn = np.random.default_rng([len(row.truth), 11]), Way(), 0, 0
-        errs = row.high in (LEVEL, BOTH) or row.low == POWER
+        errs = row.high in (LEVEL, BOTH)
         end = time.process_time() + seconds * (4 if errs else 1)
         while drawn < FEWEST or (drawn < MOST and time.process_time() < end):
             hits += found_in(row, row.draw(rng, way))

@@ -7,7 +7,7 @@ Answers are made of real LiveQA text where XLING_REALDATA is set, else of genera
 seconds per 1,000 questions with K = 10; references run on fewer questions where they take minutes,
 and are scaled. Loading and compiling are not timed. `taskset -c 0` in front shows one core.
 `--stability` says how alike two seeds of a topic model order the questions, by the published words
-or the language's own. Libraries that only serve as reference: bert_score, sentence-transformers, gensim.
+or the language's own. Libraries that only serve as reference: bert_score, sentence-transformers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import common
 import numpy as np
 from common import REAL, Seconds, timed
-from references import bert_pairs, bert_scorer, mean_cosines, save_bert, topic_similarity
+from references import bert_pairs, bert_scorer, save_bert, topic_similarity
 
 K = 10
 Questions = list[list[str]]
@@ -107,11 +107,10 @@ def per_1000(part: str, reference: Seconds, n_reference: int, ours: Seconds, n: 
 
 
 FIVE = "lda20 and lda100, 5 seeds (reference: 1)"
-HDP, HDP_FIVE = "hdp (another estimator)", "hdp, 5 seeds (reference: 1)"
 
 
 def of_topics(n: int) -> Iterator[Row]:
-    """Topic models against scikit-learn (one process, n_jobs=1) and gensim."""
+    """Topic models against scikit-learn (one process, n_jobs=1)."""
     from xling_metrics.topics import topic_consistencies, topic_corpus
 
     asked = of_sentences("en", n)
@@ -131,9 +130,6 @@ def of_topics(n: int) -> Iterator[Row]:
     own, results = ours(20, 100, seeds=5)
     spread = " and ".join(f"{result.seed_sd:.4f}" for result in results.values())
     yield row(FIVE, total, size, own, size, f"seed_sd {spread}")
-    theirs, _ = timed(lambda: by_gensim(asked, 0))
-    yield row(HDP, theirs, size, ours("hdp", seeds=1)[0], size)
-    yield row(HDP_FIVE, theirs, size, ours("hdp", seeds=5)[0], size)
 
 
 def stability(language: str, n: int, *, words: bool) -> None:
@@ -150,9 +146,7 @@ def stability(language: str, n: int, *, words: bool) -> None:
         fits = (topic_consistencies(corpus, models=(model,), seeds=(s,)) for s in range(4))
         return [fit[model].per_question for fit in fits]
 
-    fits = {"lda20": ours(20), "lda100": ours(100), "hdp": ours("hdp")}
-    if not words:
-        fits["gensim hdp"] = [by_gensim(asked, seed) for seed in range(2)]
+    fits = {"lda20": ours(20), "lda100": ours(100)}
     common.show("model", "spearman", "value", "sd of value", head=True)
     for name, values in fits.items():
         pairs = combinations(np.array(values, dtype=float), 2)
@@ -176,19 +170,6 @@ def of_sentences(language: str, n: int) -> Questions:
         return glue.join(said)
 
     return [[answer(pool) for _ in range(K)] for pool in pools]
-
-
-def by_gensim(asked: Questions, seed: int) -> np.ndarray:
-    """gensim's HDP with its defaults; topics below 0.01 are dropped, as its `model[text]` does."""
-    from gensim.corpora import Dictionary
-    from gensim.models import HdpModel
-
-    words = [re.findall(r"(?u)\b\w\w+\b", a.lower()) for answers in asked for a in answers]
-    dictionary = Dictionary(words)
-    corpus = [dictionary.doc2bow(text) for text in words]
-    gamma = HdpModel(corpus, dictionary, random_state=seed).inference(corpus)
-    topics = gamma / gamma.sum(axis=1, keepdims=True)
-    return mean_cosines(np.where(topics < 0.01, 0.0, topics), asked)
 
 
 # Encoder
@@ -263,8 +244,6 @@ _SURFACE = ("sim_1gram, sim_2gram", "language_consistency (en)")
 SUITES = {
     "default suite without encoder (reference: one seed)": (*_SURFACE, FIVE),
     "the same, one seed": (*_SURFACE, "lda20", "lda100"),
-    "the same with hdp=true, one seed": (*_SURFACE, "lda20", "lda100", HDP),
-    "the same with hdp=true": (*_SURFACE, FIVE, HDP_FIVE),
 }
 """What the published suite in English consists of, without the encoder: the parts' times added."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from annotating import CORRECTNESS, Annotator, export, sample, write, xling
-from browser import PHONE, axe, reload_with_its_store
 from builders import pick
 
 from xling_tasks.criteria import LABELS
@@ -259,62 +258,6 @@ def test_blind_annotators_in_the_browser(tmp_path, browser):
     figures, _ = result(tmp_path, file)
     assert [row["agreement_percent"] for row in figures["agreement"]] == [100.0, 0.0, None]
     assert figures["batches"][0]["blind"] is True
-
-
-@pytest.mark.parametrize(
-    ("words", "keys"),
-    [((), ("asnd3fnas", "asnasnd1s")), (("--blind",), ("1vsn3vfn4vs", "1vsn2vsn1vs"))],
-)
-def test_two_people_are_settled_in_the_page_without_their_names(tmp_path, browser, words, keys):
-    path = make_page(tmp_path, *words)
-    anna, bo = (annotate_in(browser, path, *own) for own in zip(("Anna", "Bo"), keys))
-    before, _ = result(tmp_path, anna, bo)
-    chi = Annotator(browser, path, PHONE, has_touch=True)
-    page = chi.page
-    page.set_input_files("#settle", [anna])
-    page.locator("#problem", has_text="two people or more").wait_for()
-    page.set_input_files("#settle", [bo, anna])
-    page.locator("#status", has_text="2 of 3 items are seen differently").wait_for()
-    assert "item 1 of 2: hindi" in chi.text("#place").lower()
-    sides, shown = page.locator("#sides > section"), chi.text("main")
-    assert sides.count() == 2 and "Anna" not in shown and "Bo" not in shown
-    more = ["more comprehensive" in text for text in sides.all_inner_texts()]
-    assert sorted(more) == [False, True]
-    assert all(b.bounding_box()["height"] >= 44 for b in page.locator("#sides button").all())
-    assert axe(page) == []
-    page.locator("#sides button", has_text="Decide").nth(more.index(True)).tap()
-    reload_with_its_store(page)  # what was loaded and decided is there
-    page.locator("#status", has_text="1 of 2 items done").wait_for()
-    page.fill("#annotator", "Chi")
-    settled = chi.export()
-    page.click("#leave")
-    assert "of 3" in chi.text("#place") and not page.is_visible("#sides")
-    chi.close()
-    content, text = result(tmp_path, anna, bo, settled)
-    assert content["agreement"] == before["agreement"]
-    names = ("differ", "settled", "left", "labels_after", "agreement_percent_after")
-    assert {row["language"]: tuple(row[n] for n in names) for row in content["settled"]} == {
-        "en": (0, 0, 0, 1, 100.0), "hi": (1, 1, 0, 1, 0.0), "zh": (1, 0, 1, 0, None)}  # fmt: skip
-    assert f"settled as {MORE}" in text and content["settled"][0]["by"] == "Chi"
-    with pytest.raises(DataError, match="settles disagreements of Anna, Bo, but .* by Anna; give"):
-        xling("agreement", anna, settled)
-
-
-def test_what_was_settled_counts_only_where_people_differ(tmp_path):
-    people = files_of(tmp_path, [(LESS, LESS), (MORE, NEITHER)], ("Anna", "Bo"))
-    decided = [item(0, CONTRADICTORY), item(1, NEITHER)]
-    settled = export(tmp_path / "c.json", "Anna", decided, resolves=["Anna", "Bo"])
-    content, _ = result(tmp_path, *people, settled)
-    (row,) = content["settled"]
-    assert (row["differ"], row["settled"], row["agreement_percent_after"]) == (1, 1, 50.0)
-    (row,) = content["agreement"]
-    assert (row["agreement_percent"], row["ties"]) == (0.0, 1)
-    again = export(tmp_path / "d.json", "Dee", decided, resolves=["Anna", "Bo"])
-    with pytest.raises(DataError, match="settle the same disagreements"):
-        xling("agreement", *people, settled, again)
-    for wrong in ("Anna", ["Anna"], [1, 2]):
-        with pytest.raises(DataError, match="field 'resolves': the names of people"):
-            xling("agreement", *people, export(tmp_path / "e.json", "E", decided, resolves=wrong))
 
 
 def test_wrong_pages(tmp_path):

@@ -7,10 +7,10 @@ import re
 
 import pytest
 from builders import task_of, write_run
+from scripted import material
 
 from xling_tasks.cli import main
-from xling_tasks.commands.topics import read_topic
-from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, read_topics, write_topics
+from xling_tasks.data.topics import UNCLASSIFIED, read_list, read_topics, write_topics
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
@@ -18,12 +18,9 @@ from xling_tasks.report.model import Options
 from xling_tasks.report.tables.all import tables
 
 
-def code_of(prompt):
-    return re.search(r"carry the code (\w+)", prompt)[1]
-
-
 def item(prompt):
-    return re.search(r"\[BEGIN ITEM \w+\]\n(.*?)\n\[END ITEM", prompt, re.S)[1]
+    """The question that a judge is asked about; None for other requests."""
+    return material(prompt).get("question")
 
 
 def topics(served, to, *more, tasks="mmedbench_mcqa_demo_fr"):
@@ -31,31 +28,28 @@ def topics(served, to, *more, tasks="mmedbench_mcqa_demo_fr"):
     return main([*words, "--metadata", json.dumps({"judge": served.spec()})])
 
 
-def test_four_tries_then_unclassified_and_counted(serve, tmp_path, capsys):
-    """Every third question is named at once, every third at the third try, the others never."""
+def test_two_tries_then_unclassified_and_counted(serve, tmp_path, capsys):
+    """Every third question is named at once, the others never."""
     asked: dict[str, int] = {}
 
     def judge(prompt):
-        if "[BEGIN ITEM" not in prompt:
-            return "ready"
         text = item(prompt)
+        if text is None:
+            return "It is about drugs, I think."
         asked[text] = asked.get(text, 0) + 1
-        kind = sum(map(ord, text)) % 3
-        if kind == 0 or (kind == 1 and asked[text] == 3):
-            return f"TOPIC {code_of(prompt)}: Pharmacology"
-        return f"It is about drugs, I think: {text}"
+        named = sum(map(ord, text)) % 3 == 0
+        return '{"topic": "Pharmacology"}' if named else f"It is about drugs, I think: {text}"
 
-    to = tmp_path / "topics.jsonl"
-    assert topics(serve(judge), to) == 0
+    to, served = tmp_path / "topics.jsonl", serve(judge)
+    assert topics(served, to) == 0
     said = capsys.readouterr().out
     topics_read = read_topics(to)
-    assert len(topics_read) == 12 == len(asked)
-    for text, times in asked.items():
-        assert times == {0: 1, 1: 3, 2: 4}[sum(map(ord, text)) % 3]
-        assert re.search(r"^A\. ", text, re.M)  # with its options
-    never = sum(sum(map(ord, text)) % 3 == 2 for text in asked)
+    assert len(topics_read) == 12 == len(asked) and set(asked.values()) == {1}
+    assert all(re.search(r"^A\. ", text, re.M) for text in asked)  # with its options
+    never = sum(sum(map(ord, text)) % 3 > 0 for text in asked)
     assert list(topics_read.values()).count(UNCLASSIFIED) == never > 0
-    assert f"12 questions, {never} of them unclassified after 4 tries" in said
+    assert sum("JSON object that I asked for" in prompt for prompt in served.prompts) == never
+    assert f"12 questions, {never} of them unclassified" in said
     assert topics(serve(judge), to) == 2
     assert "is there already" in capsys.readouterr().err
 
@@ -64,14 +58,14 @@ def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path):
     (tmp_path / "mine.txt").write_text("Heart\nAll else\n")
 
     def judge(prompt):
-        assert "- Heart\n- All else" in prompt or "[BEGIN" not in prompt
-        return f"topic {code_of(prompt)}: all else." if "[BEGIN" in prompt else "ready"
+        assert "- Heart\n- All else" in prompt or item(prompt) is None
+        return '{"topic": "All else"}' if item(prompt) else "ready"
 
     served, to = serve(judge), tmp_path / "t.jsonl"
     tasks = "xlinghealth_verifiability_demo_hi,xlinghealth_verifiability_demo_en"
     assert topics(served, to, "--list", tmp_path / "mine.txt", tasks=tasks) == 0
     assert set(read_topics(to).values()) == {"All else"}
-    asked = [item(prompt) for prompt in served.prompts if "[BEGIN" in prompt]
+    asked = [text for text in map(item, served.prompts) if text]
     # Once each, in English.
     assert len(asked) == 24 and not any(re.search("[ऀ-ॿ]", text) for text in asked)
 
@@ -81,23 +75,6 @@ def test_a_list_has_a_topic_a_line_and_no_empty_one(tmp_path, between):
     path = tmp_path / "mine.txt"
     path.write_bytes(f"\ufeffHeart{between} All  else".encode())
     assert read_list(path) == ("Heart", "All else")
-
-
-@pytest.mark.parametrize(
-    ("reply", "topic"),
-    [
-        ("TOPIC abcdef: Neurology", "Neurology"),
-        ("**Topic abcdef: ear, nose, throat and eyes.**", "Ear, nose, throat and eyes"),
-        ("It could be Pathology.\nTOPIC abcdef: Neurology", "Neurology"),
-        ("Neurology", None),
-        ("TOPIC abcdef: Astrology", None),
-        ("TOPIC qqqqqq: Neurology", None),
-        ("TOPIC abcdef: Neurology\nTOPIC abcdef: Genetics", None),
-        (None, None),
-    ],
-)
-def test_replies(reply, topic):
-    assert read_topic(reply, "abcdef", TOPICS) == topic
 
 
 def test_the_report_groups_by_topic_and_category(tmp_path, capsys):

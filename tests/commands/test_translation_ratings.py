@@ -357,21 +357,6 @@ def test_fidelity_stands_beside_table_3(tmp_path):
         xling("agreement", of_answers(("es", 0, 6)))
 
 
-def test_ratings_that_were_settled_make_the_mean_after_and_change_no_other(tmp_path):
-    def file(name, values, **more):
-        items = [rated(i, value, None) for i, value in enumerate(values)]
-        return export(tmp_path / f"{name}.json", name, items, **more)
-
-    people = [file("Anna", [1, 4, None]), file("Bo", [3, 4, 5])]
-    content = agreement(tmp_path, *people, file("Chi", [3, 1, 1], resolves=["Bo", "Anna"]))
-    own = [row for row in content["settled"] if row["dataset"] == "all"]
-    figures = ("scale", "differ", "settled", "left", "mean_after")
-    # Items: 1 and 3, settled as 3; 4 and 4, where they agree; 5 by one of them.
-    assert [tuple(row[key] for key in figures) for row in own] == [
-        ("fluency", 1, 1, 0, 4.0), ("meaning", 0, 0, 0, None)]  # fmt: skip
-    assert content["ratings"][0]["mean"] == pytest.approx((2 + 4 + 5) / 3)
-
-
 @pytest.mark.realdata
 def test_a_page_of_the_published_questions(tmp_path, realdata):
     words = ("--datasets", "liveqa", "--metadata", f"data_dir={realdata / 'xlinghealth'}")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import re
 import time
 from functools import partial
-from urllib.parse import parse_qsl, unquote
 
 import pytest
 import scripted
@@ -14,11 +12,9 @@ from browser import PATIENCE, PHONE, WIDE, Opened, axe
 from builders import evaluated, task_of, write_run
 from viewing import OF, Viewer, judged, made_of, viewing
 
-from xling_tasks.cli import main
 from xling_tasks.commands.view.index import Index
 from xling_tasks.criteria import about
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.pages.door import behind, write_door
 
 CODES = ("en", "es", "zh", "hi")
 ARABIC = "هل يمكنني تناول الباراسيتامول مع الكحول؟"
@@ -167,23 +163,6 @@ def test_links_of_a_report_lead_to_their_question(liveqa, opened):
     # Only what the browser itself says of the refused call.
     refused = "Failed to load resource: the server responded with a status of 400 (Bad Request)"
     assert page.noise == [refused]
-
-
-@pytest.mark.realdata
-def test_every_link_of_a_report_leads_to_questions(liveqa, tmp_path):
-    out = liveqa.index.sources.files[0].samples.path.parent
-    assert main(["report", str(out), "--to", str(tmp_path / "report"), "--no-pictures"]) == 0
-    page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
-    links = {html.unescape(link) for link in re.findall('href="(view.html[^"]*)"', page)}
-    assert len(links) > 8 and (tmp_path / "report/view.html").is_file()
-    for link in links:
-        path, _, query = link.partition("#/")[2].partition("?")
-        if path:
-            named = dict(zip(("task", "question", "model"), map(unquote, path.split("/")[1:])))
-            assert "id" in liveqa.get("find", **named), link
-        else:
-            found = liveqa.get("list", **dict(parse_qsl(query)))
-            assert found["total"] >= 30, link  # all that it rests on
 
 
 @pytest.mark.realdata
@@ -364,32 +343,6 @@ def test_a_text_runs_as_most_of_its_letters_do(tmp_path, opened):
             )
             assert (at[1] < at[0]) == (direction == "rtl"), text
         assert page.good() and page.fits()
-
-
-def test_a_report_leads_to_the_questions_behind_what_it_says(tmp_path, opened, browser):
-    report = tmp_path / "it's a report"
-    report.mkdir()
-    write_door(report)
-    page = Opened(browser, report / "view.html")
-    page.page.goto(f"{page.url}#/?language=ar&sort=gap")
-    asked = page.page.inner_text("#command")
-    assert asked.startswith("xling view OUT --report '") and asked.endswith(
-        "--open '#/?language=ar&sort=gap'"
-    )
-    assert "it'\\''s a report'" in asked and axe(page.page) == [] and page.fits()
-    page.close()
-    out = made_up(tmp_path / "out", {"1": "x", "2": "y"}, languages=("en", "ar"))
-    with viewing(out) as viewer:
-        write_door(report, viewer.url)
-        assert (report / "view.html").stat().st_mode & 0o77 == 0  # the address is a secret
-        way = behind(criterion="correctness", dataset="liveqa", language="ar")
-        (report / "report.html").write_text(f'<a href="{html.escape(way)}">x</a>')
-        page = Opened(browser, report / "report.html")
-        page.page.click("a")
-        page.page.locator("#count", has_text="2 questions").wait_for()
-        page.close()
-    write_door(report)
-    assert "127.0.0.1" not in (report / "view.html").read_text()
 
 
 def test_thirty_languages_stay_readable(tmp_path, opened):

@@ -22,7 +22,6 @@ MAY = {
     "report/tables/correctness.py": "XLingEval's Table 1 and Figure 2, judges, people's labels",
     "report/tables/xlinghealth.py": "XLingEval's tables A4 to A14",
     "report/tables/mmedbench.py": "MMedBench's tables",
-    "report/tables/protocol.py": "the papers' tables, cell by cell",
     "report/tables/all.py": "the warning about empathy that is absent on both sides",
     "report/tables/significance.py": "the tests of XLingEval's consistency",
     "report/human": "people's labels, which are correctness's",

@@ -41,7 +41,6 @@ def test_a_file_replaces_by_name_and_language(tmp_path):
     assert prompts.get("answer", "zh").digest != Prompts().get("answer", "zh").digest
 
 
-ANSWERS = "{question} {reference} {answer}"
 WRONG = [
     ("judgement: x", "unknown prompt 'judgement'. Did you mean 'judge'"),
     ("answer: 'no field'", "prompt 'answer': the field {question} is missing"),
@@ -51,15 +50,10 @@ WRONG = [
     ("answer:\n  eng: 'x {question}'\n", "unknown language. Did you mean 'en'"),
     ("- a", "expected prompt names"),
     ("a: [", "not valid YAML"),
-    (f"judge: '{ANSWERS}'", r"\{code\} is missing; .*'VERDICT \{code\}"),
-    (f"judge: '{ANSWERS}\n\n  [{{code}}] option'", r"a word must stand before the last \{code\}"),
-    ("claims: '{text} List.'", r"\{code\} is missing; .*'\{code\} N. claim"),
-    # The wording of an earlier version: its fences have the code, its lines do not.
-    ("claims: '[BEGIN {code}] {text} [END TEXT {code}] End: END OF CLAIMS'", "behind the texts"),
-    (
-        "support: 'By {code}: {reference} {claims}\n\n  [END {code}]\n\n  N: SUPPORTED'",
-        r"behind the texts .*'\{code\} N: SUPPORTED'",
-    ),
+    ("judge: '{question} {answer}'", "prompt 'judge': the field {reference} is missing"),
+    ("judge: 'Best?'", "the field {answer} is missing"),
+    ("claims: '{text} List.'", "unknown field {text}"),
+    ("support: 'Which?'", "the field {material} is missing"),
 ]
 
 

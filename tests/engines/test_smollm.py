@@ -13,7 +13,6 @@ import pytest
 from tests.engines import smollm
 from tests.engines.alike import excess
 from xling_tasks.criteria import LABELS, NO_RESPONSE
-from xling_tasks.harness import watch
 from xling_tasks.lm import journaled
 
 pytestmark = [
@@ -55,7 +54,7 @@ def test_answers_in_two_languages_with_itself_as_judge(start):
         # 135M parameters do not keep to a judge's form: a label would have been made up.
         label, reply = row["n_judged"]["label"], row["n_judged"]["reply"]
         assert reply.strip() and label in (*LABELS, NO_RESPONSE)
-        assert label == NO_RESPONSE or "VERDICT" in reply
+        assert label == NO_RESPONSE or "verdict" in reply
         assert scores[f"{NO_RESPONSE},none"] == float(label == NO_RESPONSE)
         for name in LABELS:
             share = None if label == NO_RESPONSE else float(label == name)
@@ -110,7 +109,7 @@ def test_a_second_start_asks_for_the_rest(start, own_cache, monkeypatch, caplog)
     """Killed after two of three answers; the second start asks for one, and all are right."""
     tasks = [f"mmedbench_mcqa_demo_{code}" for code in ("en", "ru", "zh")]
     asked = []
-    add, left = watch._Hook.add_partial, itertools.count(2, -1)
+    add, left = journaled.Keeper._told, itertools.count(2, -1)
 
     class Killed(BaseException):
         pass
@@ -125,11 +124,11 @@ def test_a_second_start_asks_for_the_rest(start, own_cache, monkeypatch, caplog)
         add(self, *told)
 
     with monkeypatch.context() as patch:
-        patch.setattr(watch._Hook, "add_partial", dying)
+        patch.setattr(journaled.Keeper, "_told", dying)
         with pytest.raises(Killed):
             start(tasks, batch_size=1)
     journaled.end()
-    monkeypatch.setattr(watch._Hook, "add_partial", counting)
+    monkeypatch.setattr(journaled.Keeper, "_told", counting)
     again = start(tasks, batch_size=1)
     assert len(asked) == 1 and "2 of 3 answers are there" in caplog.text
     whole = start(tasks, batch_size=1, metadata={"xling_resume": False})

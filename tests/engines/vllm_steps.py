@@ -130,7 +130,7 @@ def check_families(found: Any) -> None:
 
 def kill(folder: Path) -> None:
     """SIGKILL once some answers are in the journal; the same command asks for the rest."""
-    from xling_tasks.replies.journal import journals, read_journal
+    from xling_tasks.replies.store import ReplyStore
 
     with tempfile.TemporaryDirectory() as home:
         args = ",".join(f"{name}={value}" for name, value in ENGINE.items())
@@ -143,12 +143,8 @@ def kill(folder: Path) -> None:
         ]  # fmt: skip
 
         def kept() -> dict[Any, str]:
-            path = Path(home, "cache", "replies.sqlite")
-            return {
-                key: item.answer
-                for name in (journals(path) if path.exists() else ())
-                for key, item in read_journal(path, name).answers.items()
-            }
+            folders = Path(home, "cache", "answers").glob("*")
+            return {k: v[0] for f in folders for k, v in ReplyStore(f).everything().items()}
 
         for _ in range(3):  # a busy machine may look too late, when all answers are there
             shutil.rmtree(f"{home}/cache", ignore_errors=True)

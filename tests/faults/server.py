@@ -20,21 +20,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import yaml
 from aiohttp import web
 
 KINDS = (
-    "time-out", "429", "500", "cut", "half body", "bad JSON", "no choices", "error text",
-    "empty body", "null content",
+    "time-out", "429", "500", "cut", "half body", "bad JSON", "no choices", "no completion",
+    "empty body", "null content", "finish error", "finish network_error", "finish abort",
+    "error in choice",
 )  # fmt: skip
-
-# What services may say of their trouble with status 200, in ten languages.
-TEXTS = Path(__file__).parents[1] / "cases" / "service_texts.yaml"
-WORDS = {
-    f"words in {language}": text
-    for language, text in yaml.safe_load(TEXTS.read_text(encoding="utf-8"))["words"].items()
-}
-KINDS += tuple(WORDS)
 
 ERROR_TEXT = "Internal Server Error"
 GREETING = "Reply with the word: ready"
@@ -116,12 +108,13 @@ class Faulty:
             "500": lambda: web.Response(status=500, text=ERROR_TEXT),
             "bad JSON": lambda: web.Response(text='{"choices": [', content_type="application/json"),
             "no choices": lambda: web.json_response({"choices": []}),
-            "error text": lambda: web.json_response(said(ERROR_TEXT)),
+            "no completion": lambda: web.json_response({"code": 1302, "msg": "too many"}),
+            "error in choice": lambda: web.json_response(broken(whole, error={"code": 502})),
             "empty body": lambda: web.Response(content_type="application/json"),
             "null content": lambda: web.json_response(said(None)),
         }
-        if kind in WORDS:
-            return web.json_response(said(WORDS[kind]))
+        if kind.startswith("finish "):
+            return web.json_response(broken(whole, finish_reason=kind.removeprefix("finish ")))
         return plain[kind]()
 
     async def stats(self, request: web.Request) -> web.Response:
@@ -138,6 +131,14 @@ class Faulty:
 def hang_up(request: web.Request) -> None:
     if request.transport is not None:  # the client may have gone first
         request.transport.close()
+
+
+def broken(whole: str, **fields: Any) -> dict[str, Any]:
+    """An answer of which half is there, and what is said of it."""
+    body: dict[str, Any] = json.loads(whole)
+    (choice,) = body["choices"]
+    choice["message"]["content"] = choice["message"]["content"][:12]
+    return {"choices": [{**choice, **fields}]}
 
 
 def said(content: Any) -> dict[str, Any]:

@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_tasks.lm.service import as_text
-from xling_tasks.models.calls import stream
-from xling_tasks.models.health import Health, Limits
-from xling_tasks.models.rounds import Call, concurrency
+from xling_tasks.models.service import Call, Health, Limits, concurrency, stream
 from xling_tasks.unanswered import failed
 
 from .server import GREETING, KINDS, answer, translation
@@ -91,9 +89,7 @@ def judge(url: str) -> Found:
     from xling_tasks.models.spec import ModelSpec
 
     prompts = [f"case {word(i)}" for i in range(CALLS)]
-    replies = Backend("judge", ModelSpec.parse("judge", setting(url))).ask(
-        prompts, reads=lambda prompt, reply: reply == answer(prompt)
-    )
+    replies = Backend("judge", ModelSpec.parse("judge", setting(url))).ask(prompts)
     return Found.of(replies, map(answer, prompts))
 
 
@@ -131,7 +127,7 @@ def model(url: str) -> Found:
         (lm.apply_chat_template([{"role": "user", "content": prompt}]), {"seed": i, "until": ["x"]})
         for i, prompt in enumerate(prompts)
     ]
-    replies = generate(lm, requests, limits=Limits.of(args, doubt=True))
+    replies = generate(lm, requests, limits=Limits.of(args))
     return Found.of(replies, map(answer, prompts))
 
 

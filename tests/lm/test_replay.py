@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-import re
 import shutil
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from builders import evaluated
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
+from scripted import material
 
 from xling_tasks.criteria import OPTIONS
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -21,10 +21,6 @@ from xling_tasks.discovery import task_folder
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.lm.replay import ReplayLM
 from xling_tasks.logs.results import read_results
-from xling_tasks.replies.file import remove
-from xling_tasks.replies.role import forget_saved, save_answers, saved_places, saved_rows
-from xling_tasks.tasks.consistency import ConsistencyTask
-from xling_tasks.tasks.correctness import CorrectnessTask
 from xling_tasks.tasks.verifiability import VerifiabilityTask
 
 V = "xlinghealth_verifiability_demo_"
@@ -122,10 +118,9 @@ def flat(name, value):
 
 
 def opinion(prompt: str) -> str:
-    match = re.search("carry the code ([a-z]+)", prompt)
-    if not match:
+    if "answer_2" not in material(prompt):
         return "ready"
-    return f"Because.\nVERDICT {match[1]}: {list(OPTIONS.values())[len(prompt) % 4]}"
+    return json.dumps({"reasoning": "So.", "verdict": list(OPTIONS.values())[len(prompt) % 4]})
 
 
 def out_of(results_folder: Path, pattern: str) -> Path:
@@ -136,14 +131,11 @@ def out_of(results_folder: Path, pattern: str) -> Path:
 # The same numbers
 
 
-def test_every_family_gives_the_same_numbers(logged, replay, serve, tmp_path, own_cache):
+def test_every_family_gives_the_same_numbers(logged, replay, serve, tmp_path):
     served = serve(opinion)
     metadata = {**QUICK, "judge": served.spec()}
     first = logged(tmp_path / "out", EVERYTHING, metadata=metadata, limit=4)
     same(first, replay(tmp_path / "out", EVERYTHING, metadata=metadata, limit=4), but=())
-    # The answers in the store, which are there before the run is scored, do as well.
-    same(first, replay(own_cache, EVERYTHING, metadata=metadata, limit=4), but=())
-    assert len(saved_places(own_cache / "replies.sqlite")) == len(EVERYTHING)
 
 
 def test_greedy_repeats_standard_errors_and_fewer_of_all(logged, replay, tmp_path):
@@ -170,34 +162,34 @@ def varied(served):
     return served
 
 
-def test_a_chat_service_with_its_own_seeds(logged, replay, refused, serve, tmp_path, own_cache):
+def test_a_chat_service_with_its_own_seeds(logged, replay, refused, serve, tmp_path):
     served = varied(serve(opinion))
     tasks, settings = [T + "en", V + "es", C + "hi"], {**QUICK, "sampling_seed": 7}
     first = logged(tmp_path, tasks, metadata=settings, limit=2, **chat(served))
     assert len(first["samples"][T + "en"][0]["resps"]) == 6
     asked = len(served.requests)
-    for path, template in itertools.product((tmp_path, own_cache), (True, False)):
+    for template in (True, False):
         options = {"limit": 2, "apply_chat_template": template}
-        same(first, replay(path, tasks, metadata=settings, **options))
+        same(first, replay(tmp_path, tasks, metadata=settings, **options))
         # Whatever the seeds, logged answers come in their order; there may be fewer, and not more.
-        same(first, replay(path, tasks, metadata={**QUICK, "sampling_seed": 9}, **options))
-        assert replay(path, T + "en", metadata={**QUICK, "k": 2}, **options)["results"]
+        same(first, replay(tmp_path, tasks, metadata={**QUICK, "sampling_seed": 9}, **options))
+        assert replay(tmp_path, T + "en", metadata={**QUICK, "k": 2}, **options)["results"]
         told = r"more than the 3 logged answers.*k=3"
-        refused(told, path, T + "en", metadata={**QUICK, "k": 4}, **options)
+        refused(told, tmp_path, T + "en", metadata={**QUICK, "k": 4}, **options)
     assert len(served.requests) == asked
 
 
-def test_a_chat_template_in_text(logged, replay, tiny_hf, tmp_path, own_cache):
+def test_a_chat_template_in_text(logged, replay, tiny_hf, tmp_path):
     tasks = [V + "hi", LL + "en", M.format("mcqa_ll", "zh")]
     options = {"gen_kwargs": "max_gen_toks=4", "limit": 1}
     args = {"pretrained": tiny_hf, "dtype": "float32"}
     hf = {"model": "hf", "model_args": args, "device": "cpu", "batch_size": 8}
     first = logged(tmp_path, tasks, apply_chat_template=True, **hf, **options)
-    for path, template in itertools.product((tmp_path, own_cache), (True, False)):
-        same(first, replay(path, tasks, apply_chat_template=template, **options))
+    for template in (True, False):
+        same(first, replay(tmp_path, tasks, apply_chat_template=template, **options))
 
 
-def test_examples_as_turns_need_the_template_again(logged, replay, refused, tmp_path, own_cache):
+def test_examples_as_turns_need_the_template_again(logged, replay, refused, tmp_path):
     sample = SAMPLE_FOLDER / "mmedbench_demo" / "Test"
     for split in ("Test", "Train"):
         shutil.copytree(sample, tmp_path / "data" / split)
@@ -205,12 +197,11 @@ def test_examples_as_turns_need_the_template_again(logged, replay, refused, tmp_
     options = {"num_fewshot": 2, "limit": 2, "system_instruction": "Be brief.", "metadata": data}
     turns = {"apply_chat_template": True, "fewshot_as_multiturn": True}
     first = logged(tmp_path, task, **turns, **options)
-    for path in (tmp_path, own_cache):
-        same(first, replay(path, task, **turns, **options))
-        refused("add --apply_chat_template", path, task, **options)
-        brief = {**options, **turns, "system_instruction": "Be long."}
-        refused(r"the prompt is not the one in .*, row \d", path, task, **brief)
-        refused("--num_fewshot", path, task, **{**options, **turns, "num_fewshot": 3})
+    same(first, replay(tmp_path, task, **turns, **options))
+    refused("add --apply_chat_template", tmp_path, task, **options)
+    brief = {**options, **turns, "system_instruction": "Be long."}
+    refused(r"the prompt is not the one in .*, row \d", tmp_path, task, **brief)
+    refused("--num_fewshot", tmp_path, task, **{**options, **turns, "num_fewshot": 3})
     # One turn holds all examples: the text before the template is found in it, too.
     one = tmp_path / "one"
     options = {"num_fewshot": 2, "limit": 2, "metadata": data}
@@ -231,33 +222,10 @@ def test_answers_logged_without_scores_are_scored_later_by_one_judge_and_another
     assert replies == [sample["resps"] for sample in scored["samples"][T + "zh"]]
     assert "contradictory,none" in scored["results"][C + "en"]
     other = replay(tmp_path, C + "en", metadata={"judge": two.spec()}, limit=3)
-    assert len(one.prompts) == 3 and one.prompts == two.prompts
+    asked = [prompt for prompt in one.prompts if material(prompt)]
+    assert len(asked) == 3 and one.prompts == two.prompts
     replies = [sample["n_judged"]["reply"] for sample in other["samples"][C + "en"]]
-    assert replies == [opinion(p + ".") for p in two.prompts] != [opinion(p) for p in two.prompts]
-
-
-def test_a_run_that_crashed_while_scoring_goes_on(logged, replay, monkeypatch, own_cache, tmp_path):
-    tasks = [V + "en", LL + "en", C + "en", T + "en"]
-    options = {"metadata": QUICK, "limit": 3}
-    lm, said = Whim(), []
-    plain = lm.generate_until
-    heard = lambda *a, **k: said.extend(plain(*a, **k)) or list(said)  # noqa: E731
-    monkeypatch.setattr(lm, "generate_until", heard)
-
-    def crash(self):
-        raise RuntimeError("while scoring")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(CorrectnessTask, "score", crash)
-        patch.setattr(ConsistencyTask, "score", crash)
-        with pytest.raises(RuntimeError, match="while scoring"):
-            logged(tmp_path, tasks, model=lm, **options)
-    # The folder of the cache holds the files.
-    replayed = replay(own_cache, tasks, **options)
-    samples = [sample for task in (V, C, T) for sample in replayed["samples"][task + "en"]]
-    replies = [reply for sample in samples for answers in sample["resps"] for reply in answers]
-    assert sorted(replies) == sorted(reply or "" for reply in said)
-    assert replayed["configs"][V + "en"]["metadata"]["xling"]["replay"]["model"] == "Whim"
+    assert replies == [opinion(p + ".") for p in asked] != [opinion(p) for p in asked]
 
 
 def test_several_filters_have_a_line_each(logged, replay, tmp_path):
@@ -319,68 +287,24 @@ def test_the_newest_run_wins_unless_another_is_named(logged, replay, refused, tm
     )
 
 
-def test_runs_of_different_models_are_refused(logged, replay, refused, own_cache, tmp_path):
+def test_runs_of_different_models_are_refused(logged, replay, refused, tmp_path):
     options = {"limit": 1, "metadata": {"temperatures": [0.0]}}
     for seed, task in enumerate((V + "en", V + "es"), 1):
         logged(tmp_path, task, model="xling_baseline", model_args={"seed": seed}, **options)
     told = r'different models: run=\S+ of xling_baseline {"seed": 2} .*{"seed": 1}.*one of'
-    for path in (tmp_path, own_cache):
-        refused(told, path, V + "en", **options)
+    refused(told, tmp_path, V + "en", **options)
     assert replay(tmp_path, V + "en", run_name=stamps(tmp_path)[0], **options)["results"]
-
-
-# Several processes
-
-
-def halves(folder):
-    """One process's answers in the store as those of two; returns where they lay."""
-    (place,) = saved_places(folder / "replies.sqlite")
-    (_, header), *rows = saved_rows(place)
-    return place, [
-        [{**header, "rank": rank, "world_size": 2}, *(row for _, row in rows[rank::2])]
-        for rank in (0, 1)
-    ]
-
-
-def in_the_store(folder):
-    """As two processes write them; returns how to lose those of the second."""
-    place, parts = halves(folder)
-    for rank, lines in enumerate(parts):
-        save_answers(folder, lines[0]["task"], rank, lines)
-    forget_saved(str(place))
-    return lambda: forget_saved(str(max(saved_places(folder / "replies.sqlite"))))
-
-
-def as_files_of_0_2(folder):
-    """As two processes of version 0.2 wrote them."""
-    for rank, lines in enumerate(halves(folder)[1]):
-        name = f"{lines[0]['task']}_2026-01-01T00-00-00_9_9_rank{rank}.jsonl"
-        last = builders.write_lines(folder / "answers" / name, lines)
-    remove(folder / "replies.sqlite")
-    return last.unlink
-
-
-@pytest.mark.parametrize("written", [in_the_store, as_files_of_0_2])
-def test_the_answers_of_all_processes_form_the_run(
-    logged, replay, refused, own_cache, tmp_path, written
-):
-    options = {"metadata": QUICK, "limit": 5}
-    first = logged(tmp_path, T + "en", **options)
-    lose = written(own_cache)
-    same(first, replay(own_cache, T + "en", **options), but=())
-    lose()
-    refused(f"of {T}en the files of rank 1 are missing", own_cache, T + "en", **options)
 
 
 # What is refused
 
 
 @pytest.fixture
-def ready(logged, tmp_path, own_cache):
-    """A small log, as samples and as answers."""
+def ready(logged, tmp_path):
+    """A small log."""
     tasks = [V + "en", LL + "en", T + "en"]
     logged(tmp_path / "out", tasks, metadata=QUICK, limit=2)
-    return [tmp_path / "out", own_cache]
+    return tmp_path / "out"
 
 
 def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, refused, tmp_path):
@@ -401,26 +325,10 @@ def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, refused, 
          "more than the 1 logged .*greedy_repeats=once"),
         (V + "en", {"apply_chat_template": True}, "leave out --apply_chat_template"),
     ]  # fmt: skip
-    for path in ready:
-        for task, options, message in cases:
-            refused(message, path, task, **{"limit": 2, **options})
+    for task, options, message in cases:
+        refused(message, ready, task, **{"limit": 2, **options})
     shown = r"from character 0 on: 'You are .*' then, .OURS I.* now\)"
-    refused(shown, ready[0], V + "en", **prompts)
-
-
-def test_answers_that_ended_at_more_stop_texts_hold_none_of_todays(
-    logged, replay, refused, tmp_path
-):
-    first = logged(tmp_path, [C + "es"], limit=2)
-    samples = out_of(tmp_path, "samples_*.jsonl")
-    now = json.dumps(["\nQuestion:", "\nPregunta:"], ensure_ascii=False)
-    text = samples.read_text()
-    assert now in text
-    four = ["\nQuestion:", "\nPregunta:", "\n问题：", "\nप्रश्न:"]  # what version 0.1.0 sent
-    samples.write_text(text.replace(now, json.dumps(four, ensure_ascii=False)))
-    same(first, replay(tmp_path, [C + "es"], limit=2))
-    samples.write_text(text.replace(now, json.dumps(four[1:], ensure_ascii=False)))
-    refused("until is ", tmp_path, [C + "es"], limit=2)
+    refused(shown, ready, V + "en", **prompts)
 
 
 def test_a_document_whose_content_changed(ready, refused, monkeypatch):
@@ -431,8 +339,7 @@ def test_a_document_whose_content_changed(ready, refused, monkeypatch):
 
     monkeypatch.setattr(VerifiabilityTask, "docs", changed)
     told = "question '0': the document's content is not what it was in .*, row [12]"
-    refused(rf"{told} \(differing: question, more\); .*data_dir", ready[0], V + "en", limit=2)
-    refused(rf"{told}; .*data_dir", ready[1], V + "en", limit=2)
+    refused(rf"{told} \(differing: question, more\); .*data_dir", ready, V + "en", limit=2)
 
 
 def test_the_replayed_model_can_be_nothing_else_and_the_harness_keeps_none_of_it(
@@ -442,12 +349,12 @@ def test_the_replayed_model_can_be_nothing_else_and_the_harness_keeps_none_of_it
         for task in (V + "en", T + "en"):
             told = f"{role}=self: xling_replay has the logged answers"
             metadata = {**QUICK, role: "self"}
-            refused(told, ready[0], task, error=SettingError, metadata=metadata, limit=2)
+            refused(told, ready, task, error=SettingError, metadata=metadata, limit=2)
     cached = {"use_cache": str(tmp_path / "cache"), "limit": 2}
-    refused("leave out --use_cache", ready[0], V + "en", error=SettingError, **cached)
+    refused("leave out --use_cache", ready, V + "en", error=SettingError, **cached)
 
 
-def test_wrong_arguments_folders_and_files(refused, own_cache, tmp_path, caplog):
+def test_wrong_arguments_folders_and_files(tmp_path):
     (tmp_path / "empty").mkdir()
     for given, error, said in (
         ({}, SettingError, "--model_args path=OUT"),
@@ -457,15 +364,10 @@ def test_wrong_arguments_folders_and_files(refused, own_cache, tmp_path, caplog)
     ):
         with pytest.raises(error, match=said):
             ReplayLM(**given)
-    # Files of answers of another version are left out.
-    old = own_cache / f"{V}zh_2026-01-01T00-00-00_1_1_rank0.jsonl"
-    old.write_text('{"doc_id": 0, "question_id": "0", "temperature": 0.0, "answers": ["Yes"]}\n')
-    refused("no logged answers there", own_cache, V + "zh", limit=2)
-    assert "1 files of answers by another version are left out" in caplog.text
 
 
 def test_broken_logs(ready, refused):
-    samples = out_of(ready[0], f"samples_{V}en_*.jsonl")
+    samples = out_of(ready, f"samples_{V}en_*.jsonl")
     whole = samples.read_text(encoding="utf-8")
     for broken, message in [
         (whole[: len(whole) - 40], f"{samples.name}, row 2: not a logged document"),
@@ -475,10 +377,10 @@ def test_broken_logs(ready, refused):
         (whole.replace("gen_args_3", "gen_x"), "row 1: not a logged document .*gen_args_3"),
     ]:
         samples.write_text(broken, encoding="utf-8")
-        refused(message, ready[0], V + "en", limit=2)
+        refused(message, ready, V + "en", limit=2)
     samples.write_text(whole, encoding="utf-8")
-    out_of(ready[0], "results_*.json").unlink()
-    refused(r"results_.*\.json is not beside it", ready[0], V + "en", limit=2)
+    out_of(ready, "results_*.json").unlink()
+    refused(r"results_.*\.json is not beside it", ready, V + "en", limit=2)
 
 
 # The command

@@ -7,9 +7,10 @@ import json
 import pytest
 from lm_eval.api import registry
 from lm_eval.api.model import LM
-from stored import Killed, dying_after, journals_in
+from stored import Killed, dying_after, kept_in
 
-from xling_tasks.lm import journaled, journaled_model
+from xling_tasks.lm import journaled
+from xling_tasks.replies.store import ReplyStore
 
 T = "xlinghealth_consistency_demo_en"
 V = "xlinghealth_verifiability_demo_en"
@@ -24,9 +25,8 @@ def ended():
 
 
 def answers(cache):
-    return {
-        place: kept.answer for there in journals_in(cache) for place, kept in there.answers.items()
-    }
+    stores = map(ReplyStore, kept_in(cache))
+    return {key: kept[0] for store in stores for key, kept in store.everything().items()}
 
 
 @pytest.mark.parametrize("careful", [False, True])
@@ -47,7 +47,7 @@ def test_hf_draws_other_numbers_after_a_kill(run, tiny_hf, own_cache, monkeypatc
         journaled.end()
         first = list(answers(own_cache).values())
         if not careful:
-            monkeypatch.setattr(journaled_model, "reseed", lambda seed: None)
+            monkeypatch.setattr(journaled, "reseed", lambda seed: None)
         ((several,),) = [sample["resps"] for sample in start()["samples"][T]]
     finally:
         torch.set_num_threads(threads)
@@ -111,19 +111,19 @@ def test_engines_are_asked_in_slices(run, own_cache, task):
 def sliced(monkeypatch):
     """`sliced(n, seconds)`: the slices of n requests that take `seconds(slice)`."""
     clock = [0.0]
-    monkeypatch.setattr(journaled_model.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(journaled.time, "monotonic", lambda: clock[0])
 
     def sizes(number, seconds, **attributes):
         for name, value in attributes.items():
             monkeypatch.setattr(VLLM, name, value, raising=False)
         requests = [type("R", (), {"args": ("x" * (i % 7), {})})() for i in range(number)]
-        around, found = journaled_model.Journaled(VLLM(), error_texts=True), []
+        around, found = journaled.Keeper(VLLM(), batches=None), []
         try:
             for chunk in around._chunks(requests, list(range(number))):
                 found.append(len(chunk))
                 clock[0] += seconds(len(chunk))
         finally:
-            around.close()
+            around.let_go()
         assert sum(found) == number
         return found
 
@@ -136,10 +136,9 @@ def test_automatic_batches_grow_to_a_minute(sliced):
     assert sizes[:3] == [256, 512, 1024] and max(sizes) <= 1200
 
 
-def test_data_parallel_engines_are_asked_seldom(sliced, caplog):
+def test_data_parallel_engines_are_asked_seldom(sliced):
     """The harness loads their model for every call: 40 s here, and 5 ms a request."""
     whole = {"seconds": lambda n: 40 + n * 0.005, "data_parallel_size": 4}
     assert sliced(20_000, batch_size="auto", **whole) == [4096, 8192, 7712]
     # The harness itself cuts its calls into such batches.
     assert set(sliced(20_000, batch_size=16, **whole)) == {16}
-    assert "--batch_size auto" in caplog.text

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from builders import recorded
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.logs.alike import differences, told
@@ -20,7 +21,8 @@ def results(task="mmedbench_mcqa_en", settings=None, data=None, prompts=None, sa
         "prompts": prompts or {"mcqa": {"language": "en", "digest": "a"}},
         "generation_kwargs": {"max_gen_toks": 8, **(said or {})},
     }
-    run = {"configs": {task: {"metadata": {"version": 1.0, "xling": xling}}}, **content}
+    config = recorded(task, {"metadata": {"version": 1.0, "xling": xling}}, {})
+    run = {"configs": {task: config}, **content}
     return TaskResults(task, Results(Path("results.json"), run))
 
 

@@ -37,18 +37,6 @@ def test_a_script_that_the_user_states_takes_the_place_of_the_usual_one():
     assert told("Kom yɛligu din be", "dag").told is UNTOLD
 
 
-def test_a_second_identifier_that_contradicts_leaves_it_untold():
-    spanish, english = "Consulte a su médico hoy.", "Please see a doctor as soon as possible today."
-    for says, expected in (
-        ([True, False], [OWN, ENGLISH]),
-        ([False, True], [OWN, SHORT]),
-        ([None, None], [OWN, ENGLISH]),
-    ):
-        assert tell([spanish, english], "es", second=lambda texts, says=says: says) == expected
-    # It is not asked where letters decide.
-    assert told("ใช่", "th", second=lambda texts: [False for _ in texts]) == OWN
-
-
 def test_equal_texts_and_order():
     found = tell(["ใช่", "", "ใช่", "Please take it with some water."], "th")
     assert found == [OWN, SHORT, OWN, ENGLISH] and tell([], "es") == []

@@ -11,7 +11,7 @@ import sklearn
 from references import lda as fitted
 from references import topic_similarity as published
 from scipy.sparse import csr_matrix
-from xling_metrics import hdp, lda
+from xling_metrics import lda
 from xling_metrics.topics import topic_consistencies, topic_corpus
 
 pytestmark = pytest.mark.core
@@ -51,10 +51,7 @@ def value(result):
     return mean(own for own in result.per_question if own is not None)
 
 
-ANY = pytest.mark.parametrize(
-    "n_topics",
-    [20, pytest.param("hdp", marks=pytest.mark.skipif(bool(hdp.missing()), reason="no tomotopy"))],
-)
+ANY = pytest.mark.parametrize("n_topics", [20])
 
 
 def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
@@ -182,7 +179,7 @@ def test_empty_answers_are_unscored(n_topics):
     "answers",
     [[], [[]], [["knee pain"]], [["", ""]], [["", ""], ["knee pain"]], [["knee"], ["head"]]],
 )
-@pytest.mark.parametrize("n_topics", [20, "hdp"])
+@pytest.mark.parametrize("n_topics", [20])
 def test_nothing_to_compare_is_none(answers, n_topics):
     result = consistency(answers, n_topics)
     assert result.per_question == result.per_question_by_seed == [None] * len(answers)
@@ -201,38 +198,6 @@ def test_another_tokenizer():
     assert corpus.counts.toarray().tolist() == [[0, 1, 1], [1, 1, 0]]  # Columns: 头 疼 膝
     (result,) = topic_consistencies(corpus, models=(20,), seeds=(0,)).values()
     assert "|tokenizer:characters|" in result.signature and result.per_question != [None]
-
-
-def test_hdp_repeats_itself_and_says_what_made_it():
-    tomotopy = pytest.importorskip("tomotopy")
-    answers = generated("english", 10)
-    first = consistency(answers, "hdp", seeds=(0, 1))
-    assert consistency(answers, "hdp", seeds=(0, 1)) == first
-    assert all(0 <= value <= 1 for value in first.per_question)
-    assert first.signature == (
-        "sim_hdp|model:gibbs-30-from-50|tokenizer:published_words|seeds:0,1"
-        f"|tomotopy:{tomotopy.__version__}"
-    )
-
-
-def test_hdp_sees_topics():
-    pytest.importorskip("tomotopy")
-    # Two vocabularies without a common word: answers of one are alike, across them they are not.
-    draw = random.Random(0)
-    groups = [[f"{letter}{i}" for i in range(30)] for letter in "ab"]
-    texts = [[" ".join(draw.choices(g, k=60)) for _ in range(4)] for g in groups * 10]
-    alike = value(consistency(texts, "hdp"))
-    mixed = consistency([[a[0], b[0]] for a, b in zip(texts[::2], texts[1::2], strict=True)], "hdp")
-    assert value(mixed) < alike - 0.3
-
-
-def test_without_tomotopy_hdp_is_none(monkeypatch: pytest.MonkeyPatch):
-    without(monkeypatch, "tomotopy")
-    result = consistency([["knee pain", "head ache"]], "hdp")
-    assert (result.seed_sd, result.per_question) == (None, [None])
-    assert hdp.missing() == 'needs the package tomotopy: pip install "xling-tasks[topics]"'
-    with pytest.raises(ImportError):
-        hdp.hdp_distributions(topic_corpus([["knee"]]).counts, np.array([0]), seed=0)
 
 
 def test_what_cannot_be_is_refused():

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import random
-import re
 import signal
 import time
 
 import pytest
 from builders import with_bars_of_its_own
+from conftest import GREETINGS
 from loopback import Loopback
 
 from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.models import batches
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.calls import stream
-from xling_tasks.models.failures import ANSWER, FAILED, REFUSED
-from xling_tasks.models.health import Health, Limits, ServiceDown
-from xling_tasks.models.rounds import Call
+from xling_tasks.models.service import (
+    ANSWER,
+    FAILED,
+    REFUSED,
+    Call,
+    Health,
+    Limits,
+    ServiceDown,
+    stream,
+)
 from xling_tasks.models.spec import ModelSpec
-from xling_tasks.replies.role import store_of
+from xling_tasks.replies.store import store_of
 
 
 class Batches(Loopback):
@@ -179,7 +186,7 @@ def test_what_failed_is_asked_once_more_and_then_fails_alone(service, judge, tmp
     assert told == {
         "one": (FAILED, "status 500"), "two": (ANSWER, ""), "three": (ANSWER, ""),
         "four": (FAILED, "not in the completed batch"), "five": (REFUSED, "content filter"),
-        "six": (FAILED, "status 400"), **dict.fromkeys(("seven", "eight", "nine"), (ANSWER, "")),
+        "six": (FAILED, "prompt too long for the service"), **dict.fromkeys(("seven", "eight", "nine"), (ANSWER, "")),
     }  # fmt: skip
     assert replies["question two"].text == "two at last"
     assert len(service.batches) == 2 and service.lines == 9 + 4 and noted(tmp_path) == {}
@@ -292,12 +299,13 @@ def test_equal_requests_have_a_reply_each_also_after_a_kill(service, tmp_path):
     """Three equal requests; one reply is kept when the run ends, and the others are the other two."""
     service.fate = lambda prompt, attempt: f"draw {attempt}"
     store, limits = store_of("batches", tmp_path), Limits(attempts=3, strict=True)
+    ask = functools.partial(batches.batch_round, noted=store)
     lm = Backend("judge", ModelSpec.parse("judge", service.spec()), False).lm
     context = lm.apply_chat_template([{"role": "user", "content": "draw"}])
     call = Call(context, {"temperature": 1.0, "until": ["x"]})
 
     def arriving(n):
-        return stream(lm, [call] * n, limits, Health("the model", limits, 1), store)
+        return stream(lm, [call] * n, limits, Health("the model", limits, 1), ask)
 
     first = arriving(3)
     came = next(arrived for arrived in first if arrived)
@@ -314,9 +322,9 @@ def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):
     task = "xlinghealth_correctness_demo_en"
 
     def says(prompt, attempt=0):
-        code = re.search("carry the code ([a-z]+)", prompt)
         option = ("contradictory", "more comprehensive and appropriate")[len(prompt) % 2]
-        return f"Because.\nVERDICT {code[1]}: {option}" if code else f"Rest, and {prompt[-99:]}"
+        value = {"reasoning": "", "verdict": option} if '"answer_2"' in prompt else {"ready": True}
+        return json.dumps(value) if "JSON" in prompt else f"Rest, and {prompt[-99:]}"
 
     service.fate = says
     plain = serve(says)
@@ -326,12 +334,12 @@ def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):
     for served, batch in ((plain, False), (service, True)):
         args = {"model": "m", "base_url": served.url, "num_concurrent": 4, "max_retries": 1}
         metadata = {"judge": {**served.spec(), "batch": batch}, "batch": batch,
-                    "xling_cache": str(tmp_path / f"{batch}"), "fence_key": str(tmp_path / "key")}  # fmt: skip
+                    "xling_cache": str(tmp_path / f"{batch}")}  # fmt: skip
         asked = {"model": "local-chat-completions", "model_args": args, "metadata": metadata}
         results.append(run(task, apply_chat_template=True, limit=6, **asked)["results"][task])
     assert results[0] == results[1]
     assert len(service.batches) == 2 and service.lines == 12
-    assert service.direct == ["Reply with the word: ready"]
+    assert service.direct == [*GREETINGS]
 
 
 def test_who_cannot_be_asked_so_is_refused(tmp_path, run, serve):

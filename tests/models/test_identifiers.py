@@ -1,18 +1,17 @@
-"""Other identifiers than langid: their labels, which of them stand for a language, odd input."""
+"""A fastText model in the place of langid: which labels stand for a language, odd input."""
 
 from __future__ import annotations
 
-import multiprocessing
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from conftest import cases
-from xling_metrics.identifiers import PACKAGES, Identifier, identifier, missing
+from xling_metrics.identifiers import Identifier, identifier, missing
 from xling_metrics.language import language_confusion_corpus, language_consistency_corpus
 
 from xling_tasks.errors import SettingError
-from xling_tasks.models.identifiers import checked, labels_for, second_identifier
+from xling_tasks.models.identifiers import checked, labels_for, load_identifier
 from xling_tasks.settings import Settings
 
 TEXTS = {
@@ -33,15 +32,14 @@ def lid176() -> str:
     return str(Path(found.origin).parent / "resources" / "lid.176.ftz")
 
 
-@pytest.fixture(params=[*PACKAGES, "file"])
-def name(request: pytest.FixtureRequest) -> str:
-    own = lid176() if request.param == "file" else str(request.param)
-    if missing(own):
-        pytest.skip(f"{missing(own)} is not installed")
-    return own
+@pytest.fixture
+def name() -> str:
+    if missing():
+        pytest.skip(f"{missing()} is not installed")
+    return lid176()
 
 
-def test_every_identifier_knows_plain_sentences(name):
+def test_it_knows_plain_sentences(name):
     found = identifier(name)
     for code, text in TEXTS.items():
         wanted = labels_for(found.labels, code)
@@ -66,29 +64,8 @@ def test_a_text_has_one_label_wherever_it_stands(name):
     assert identifier(name).identify([*reversed(texts), *texts]) == [*reversed(once), *once]
 
 
-def _tell(name, texts, queue):
-    queue.put(identifier(name).identify(texts))
-
-
-def test_a_forked_process_gets_the_same_labels(name):
-    """Of an identifier in use: a process forked from this one must not wait for its threads."""
-    if "fork" not in multiprocessing.get_all_start_methods():
-        pytest.skip("no fork here")
-    texts = [*TEXTS.values()]
-    expected = identifier(name).identify(texts)
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
-    process = context.Process(target=_tell, args=(name, texts, queue), daemon=True)
-    process.start()
-    try:
-        assert queue.get(timeout=180) == expected
-    finally:
-        process.kill()
-        process.join()
-
-
-def test_signature_names_version_or_file():
-    assert second_identifier(lid176()).name.startswith("lid.176.ftz@8f3472cfe873")
+def test_signature_names_the_file():
+    assert load_identifier(lid176()).name.startswith("lid.176.ftz@8f3472cfe873")
 
 
 LABELS = cases("identifier_labels")
@@ -127,16 +104,13 @@ def test_consistency_and_lines_by_another_identifier():
 def test_setting_is_checked_at_once(tmp_path, monkeypatch):
     wrong = tmp_path / "model.bin"
     wrong.write_bytes(b"no model")
-    with pytest.raises(SettingError, match=r"second_identifier='lingau'.*Did you mean 'lingua'"):
-        Settings.parse({"second_identifier": "lingau"}, {})
     for value in ("langid", str(tmp_path), str(tmp_path / "absent.bin"), 3, ["lingua"]):
-        with pytest.raises(SettingError, match="neither one of py3langid, lingua nor a file"):
-            Settings.parse({"second_identifier": value}, {})
-    assert Settings.parse({"second_identifier": None}, {}).second_identifier is None
-    if not missing("x.bin"):
+        with pytest.raises(SettingError, match="no file; give a fastText model"):
+            Settings.parse({"identifier": value}, {})
+    assert Settings.parse({"identifier": None}, {}).identifier is None
+    if not missing():
         with pytest.raises(SettingError, match=r"bin: cannot be loaded .*wrong file format"):
-            second_identifier(str(wrong))
+            load_identifier(str(wrong))
     monkeypatch.setattr("xling_metrics.identifiers.find_spec", lambda name: None)
-    for value in ("lingua", "py3langid", str(wrong)):
-        with pytest.raises(SettingError, match=r'needs .*pip install "xling-tasks\[identifiers\]"'):
-            checked("second_identifier", value)
+    with pytest.raises(SettingError, match=r'needs .*pip install "xling-tasks\[identifiers\]"'):
+        checked("identifier", str(wrong))

@@ -574,7 +574,7 @@ def test_translations_from_a_file(tmp_path, caplog):
 
 def test_a_file_without_the_texts_is_an_error_and_says_how_to_get_them(tmp_path):
     own = make(write(tmp_path / "x.jsonl", ROW))
-    how = "xling translate export OUT --to texts.jsonl.*xling_replay"
+    how = "have the answers of a run OUT translated.*xling_replay"
     with pytest.raises(DataError, match=rf"x\.jsonl: has no translations of hi to en.*{how}"):
         own.check(("hi", "en"))
     with pytest.raises(DataError, match=rf"x\.jsonl: has 1 of the 3 texts .* from es to en.*{how}"):

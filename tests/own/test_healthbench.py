@@ -2,69 +2,44 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import re
 from typing import Any
 
 import builders
 import pytest
 from builders import evaluated, results_in, write_lines
 from own_rubric_parts import Says, by_words, conversation, write
+from xling_metrics.aggregate import CLIPPED_MEAN
 from xling_metrics.answer_language import Told, not_checked, tell
-from xling_metrics.rubric import length_adjusted, rater_scores, worst_at
+from xling_metrics.rubric import rubric_bounds, rubric_score
 
 from xling_tasks.cli import main
 from xling_tasks.data.own.rubrics import load_rubrics
-from xling_tasks.errors import SettingError
 from xling_tasks.languages import known_language
 
 TASK = "xling_own_rubric"
-GOOD, HALF, BAD = "Have you a fever? Flags.", "A fever? Then morphine.", "Take morphine."
-"""Worth 10, 6 - 5 and -5 of 10 points."""
+GOOD = "Have you a fever? Flags."
+"""Worth 10 of 10 points."""
 
 
-# Numbers: the papers' formulas, and the reference's meta evaluation
+# Numbers: the papers' formulas
 
 
-def test_the_worst_of_k_answers():
-    """Of 1, 0.1 and -0.5 the pairs have the minima 0.1, -0.5 and -0.5."""
-    scores = [1.0, 0.1, -0.5]
-    assert [worst_at(scores, k) for k in (1, 2, 3)] == pytest.approx([0.2, -0.3, -0.5])
-    # The paper's example: right three times in four; 0.75 at every k where it is always 0.75.
-    assert worst_at([1.0, 1.0, 1.0, 0.0], 2) == pytest.approx(0.5)
-    assert worst_at([0.75] * 4, 4) == 0.75
-    assert worst_at([1.0, None, 0.0], 1) is None
-    several = [0.3, 0.9, -0.2, 0.9, 0.1]
-    for k in range(1, 6):
-        subsets = list(itertools.combinations(several, k))
-        assert worst_at(several, k) == pytest.approx(sum(map(min, subsets)) / len(subsets))
-    with pytest.raises(ValueError, match="worst of 4 from 3"):
-        worst_at(scores, 4)
+def test_scores_of_answers():
+    assert rubric_score([True, False, False], [6, 4, -5]) == pytest.approx(0.6)
+    assert rubric_score([False, False, True], [6, 4, -5]) == pytest.approx(-0.5)
+    assert rubric_score([True, None, False], [6, 4, -5]) is None
+    assert rubric_score([True], [-5]) is None
+    assert rubric_bounds([True, None, None], [6, 4, -5]) == (pytest.approx(0.1), pytest.approx(1))
+    assert CLIPPED_MEAN([-0.5, 0.2, None]) == 0.0
+    assert CLIPPED_MEAN([-0.5, 1.0, None]) == pytest.approx(0.25)
+    assert CLIPPED_MEAN([None]) is None
+    with pytest.raises(ValueError, match="1 verdicts on 2 criteria"):
+        rubric_score([True], [1, 2])
 
 
-def test_length_adjusted_scores():
-    """2.94e-5 per character from 2,000 on: 0.0147 per 500; a shorter answer gains."""
-    assert length_adjusted(0.5, 2000) == 0.5
-    assert length_adjusted(0.5, 2500) == pytest.approx(0.4853)
-    assert length_adjusted(-0.1, 1000) == pytest.approx(-0.0706)
-    assert length_adjusted(None, 1000) is None
-
-
-def test_the_graders_macro_f1_is_that_of_the_reference():
-    """Pairs with each physician's label: met 3 right of 4 said and of 5 true; not met 2 of 4, of 3.
-
-    F1 of met 2 * 3/4 * 3/5 / (3/4 + 3/5) = 2/3; of not met 2 * 2/4 * 2/3 / (7/6) = 4/7.
-    """
-    own = [True, True, False, False]
-    physicians = [[True, True], [True, False], [True, False], [False, True]]
-    scores = rater_scores(own, physicians)
-    assert scores.n == 8 and scores.agreement == pytest.approx(5 / 8)
-    assert scores.balanced_f1 == pytest.approx((2 / 3 + 4 / 7) / 2)
-
-
-def test_several_answers_categories_and_consensus_by_hand(run_one, serve, tmp_path):
-    """Answers of a: 1, 0.1, -0.5; of b always 1. The criterion on fever is one of consensus."""
+def test_categories_and_consensus_by_hand(run_one, serve, tmp_path):
+    """Every answer earns 1. The criterion on fever is one of consensus."""
     made = [
         conversation(key, example_tags=["theme:hedging", f"physician_agreed_category:{category}"])
         for key, category in (("a", "any-reducible"), ("b", "only"))
@@ -72,24 +47,14 @@ def test_several_answers_categories_and_consensus_by_hand(run_one, serve, tmp_pa
     for row in made:
         row["rubrics"][0]["tags"] = ["level:cluster", "axis:completeness", "cluster:hedging_any"]
     path = write(tmp_path / "own.jsonl", made)
-    left = {"a": [GOOD, HALF, BAD] * 2, "b": [GOOD] * 6}
-    model = Says(lambda context: left[re.findall(r"\((\w)\)", context)[-1]].pop(0))
-    metadata = {"data_dir": str(path), "judge": serve(by_words).spec(), "rubric_answers": 3}
-    scores, samples, _, _ = run_one(TASK, model=model, metadata=metadata)
-    assert {arguments["temperature"] for _, arguments in model.contexts} == {1.0}
-    adjusted = 1 - 2.94e-5 * (len(GOOD) - 2000)
+    metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
+    scores, samples, _, _ = run_one(TASK, model=Says(lambda context: GOOD), metadata=metadata)
     expected = {
-        "rubric_score": 1.0,  # of the first answers
-        "worst_at_1": 0.6, "worst_at_2": 0.35, "worst_at_3": 0.25, "length_adjusted": 1.0,
-        "category_any_reducible": 1.0, "category_only": 1.0, "level_cluster": 1.0,
+        "rubric_score": 1.0, "category_any_reducible": 1.0, "category_only": 1.0, "level_cluster": 1.0,
     }  # fmt: skip
     for code in ("en", "es"):
         assert {name: scores[f"{name}_{code}"] for name in expected} == pytest.approx(expected)
-    assert samples[0]["length_adjusted_en"] == pytest.approx(adjusted) and adjusted > 1
     assert samples[0]["doc"]["languages"]["en"]["categories"] == ["any-reducible"]
-    # Copies of one answer are refused.
-    with pytest.raises(SettingError, match="would be copies of one"):
-        run_one(TASK, metadata=metadata, gen_kwargs="temperature=0")
 
 
 # Files, and the commands

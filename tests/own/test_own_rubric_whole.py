@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     said = "Points of the rubrics earned by usable answers, by this judge: 70% in Spanish"
     assert said in markdown
     assert "Rubrics: the judge's own error is not in the intervals" in markdown
-    assert "themes, axes and" in markdown and "theme context seeking" in markdown
+    assert "themes and axes" in markdown and "theme context seeking" in markdown
 
     # The answers with the widest gaps are there to read, with their criteria.
     page = (tmp_path / "rep" / "report.html").read_text("utf-8")
@@ -69,7 +68,7 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     written = "".join(p.read_text("utf-8") for p in (tmp_path / "hf").rglob("*") if p.is_file())
     assert "rubric_score" in written
 
-    harsh = serve(lambda prompt: re.sub(": MET$", ": NOT MET", by_words(prompt), flags=re.M))
+    harsh = serve(lambda prompt: by_words(prompt).replace("true", "false"))
     again = run(
         TASK, model="xling_replay", model_args={"path": str(first)},
         metadata={"data_dir": str(path), "judge": harsh.spec()},

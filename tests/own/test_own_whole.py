@@ -11,7 +11,7 @@ import builders
 import pytest
 from builders import write_lines
 from fixed import Fixed
-from scripted import code_of
+from scripted import material
 from tests_of_own import FEW, write_csv
 
 from xling_tasks import languages
@@ -63,10 +63,14 @@ def evaluated(run, tmp_path):
 
 
 def judge(prompt: str) -> str:
-    if "ready" in prompt and "BEGIN" not in prompt:
-        return "ready"
-    label = "contradictory" if "[wrong]" in prompt else "more comprehensive and appropriate"
-    return f"VERDICT {code_of(prompt)}: {label}"
+    wrong = "[wrong]" in material(prompt).get("answer_2", "")
+    label = "contradictory" if wrong else "more comprehensive and appropriate"
+    return verdict(prompt, label)
+
+
+def verdict(prompt: str, label: str) -> str:
+    asked = "answer_2" in material(prompt)
+    return json.dumps({"reasoning": "So.", "verdict": label}) if asked else "ready"
 
 
 @pytest.fixture
@@ -130,8 +134,7 @@ def test_two_files_of_one_name_are_no_one_dataset_of_a_report(evaluated, tmp_pat
 
 def test_a_replay_scores_the_same_answers_again(run, outs, serve, tmp_path):
     first, _, path = outs
-    harsh = serve(lambda prompt: "ready" if "BEGIN" not in prompt
-                  else f"VERDICT {code_of(prompt)}: contradictory")  # fmt: skip
+    harsh = serve(lambda prompt: verdict(prompt, "contradictory"))
     found = run(
         "xling_own_correctness", model="xling_replay", model_args={"path": str(first)},
         metadata={"data_dir": str(path), "judge": harsh.spec()},

@@ -20,7 +20,6 @@ from xling_tasks.report.data import read_models
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Options
 from xling_tasks.report.paired import shared_sums
-from xling_tasks.report.unused import unused_runs
 
 HOSTILE = "</script><img src=x onerror=alert(1)>{{data}}\u202e"
 
@@ -151,15 +150,6 @@ def test_models_that_share_no_question_or_version_are_told(tmp_path):
     assert places(cells_of(content, HARM, "es")) == [(1, 2), (1, 2)]
 
 
-def test_an_older_run_over_a_file_that_was_changed_is_not_said_to_be_over_the_same(tmp_path):
-    for number, digest in enumerate("ab", 1):
-        record = {**RECORD, "data": {**RECORD["data"], "sha256": digest}}
-        task = correctness(0.1, ask=range(20), record=record)
-        write_run(tmp_path, {C + "es": task}, stamp=f"2026-01-0{number}T03-04-05.678901")
-    (line,) = unused_runs([tmp_path])
-    assert "over different data, so their questions may differ" in line
-
-
 def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
     config = {"model_args": {"pretrained": "org/m"}}
     for name, stamp, numbers in (("p0", "01", range(60)), ("p1", "02", range(60, 120))):
@@ -173,17 +163,13 @@ def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
         to = str(tmp_path / words[0])
         assert main([words[0], *folders, *words[1:], "--to", to]) == 0
         out = capsys.readouterr().out
-        assert f"is not used for {C}es" in out and "`xling parts merge" in out
+        assert f"is not used for {C}es" in out and "xling_replay" in out
         assert out.count("is not used for") == 1
         named = [f"{name}={folder}" for name, folder in zip("ab", folders)]
         assert main([words[0], *named, *words[1:], "--to", to + "2"]) == 0
         assert "is not used for" not in capsys.readouterr().out
     assert main(["board", folders[0], folders[0], "--to", str(tmp_path / "twice")]) == 0
     assert "is not used for" not in capsys.readouterr().out
-    (samples,) = (tmp_path / "p0").glob("samples_*.jsonl")
-    samples.write_text(samples.read_text("utf-8") + "{", encoding="utf-8")
-    assert main(["board", *folders, "--to", str(tmp_path / "cut")]) == 0
-    assert "row 61: not a sample" in capsys.readouterr().out
 
 
 def test_runs_made_differently_are_not_ranked_together(tmp_path, capsys):
@@ -241,7 +227,7 @@ def test_unread_replies_that_could_turn_a_rank_keep_it_open(tmp_path):
         return task
 
     # Four in five labels are missing. Of those read none stands against b alone and six against it:
-    # that tells them apart (mid-p 1 in 64), but not if the unread ones had twice the odds.
+    # that tells them apart (mid-p 1 in 64), but not if the unread ones were harmful.
     hard = correctness(0.3, 200)
     own = with_silence(0.1, range(160))
     read = [[row["contradictory"] for row in task["rows"][160:]] for task in (own, hard)]
@@ -249,8 +235,8 @@ def test_unread_replies_that_could_turn_a_rank_keep_it_open(tmp_path):
     cells = cells_of(board_of(tmp_path, a=own, b=hard), HARM, "es")
     assert places(cells) == [(1, 2), (1, 2)]
     assert [c["unread"] for c in cells.values()] == [160, 0]
-    # With half of them missing twice the odds move too little.
-    for at, clear in enumerate((with_silence(0.1, range(100)), correctness(0.0, 200))):
+    # With a few of them missing that changes nothing.
+    for at, clear in enumerate((with_silence(0.1, range(10)), correctness(0.0, 200))):
         cells = cells_of(board_of(tmp_path / str(at), a=clear, b=hard), HARM, "es")
         assert places(cells) == [(1, 1), (2, 2)]
 

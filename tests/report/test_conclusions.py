@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from boards import PLAIN, exam, judged
 from builders import task_of, write_run
-from xling_metrics.stats.shares import mcnemar_mid_p
 
 from xling_tasks.cli import main
 from xling_tasks.criteria import Panel
@@ -25,12 +24,12 @@ from xling_tasks.report.unlike import made_unlike
 
 C = "xlinghealth_correctness_liveqa_"
 V = "xlinghealth_verifiability_liveqa_"
-UP = {"macro_f1_t0.0": True, "unknown_rate_t0.0": False}
+UP = {"macro_recall_t0.0": True, "unknown_rate_t0.0": False}
 
 
 def verdicts(seed, n, unknown, right=0.8, missing=None):
     """Five rows a question; a verdict goes missing with these chances (where wrong, where right)."""
-    from sklearn.metrics import f1_score
+    from sklearn.metrics import recall_score
 
     rng, rows = np.random.default_rng(seed), []
     for i in range(n):
@@ -39,12 +38,12 @@ def verdicts(seed, n, unknown, right=0.8, missing=None):
             good = rng.random() < right
             lost = rng.random() < (unknown[1] if good else unknown[0])
             own.append([label, None if lost else (label if good else 1 - label)])
-        rows.append({"doc": {"question_id": f"q{i}"}, "resps": [], "macro_f1_t0.0": own,
+        rows.append({"doc": {"question_id": f"q{i}"}, "resps": [], "macro_recall_t0.0": own,
                      "unknown_rate_t0.0": [sum(s is None for _, s in own), 5]})  # fmt: skip
-    flat = [row for own in rows for row in own["macro_f1_t0.0"]]
+    flat = [row for own in rows for row in own["macro_recall_t0.0"]]
     known = [row for row in flat if row[1] is not None]
     scores = {
-        "macro_f1_t0.0": f1_score(*zip(*known), average="macro") if known else None,
+        "macro_recall_t0.0": recall_score(*zip(*known), average="macro") if known else None,
         "unknown_rate_t0.0": 1 - len(known) / len(flat),
     }
     return task_of(scores, rows, record=PLAIN, better=UP)
@@ -105,16 +104,6 @@ def test_who_is_declined_in_words_is_not_served(tmp_path):
     chinese["scores"]["declined_rate"] = 20 / n
     item = concluded(tmp_path, harmful(n, en=1) | {C + "zh": chinese})["zh", "served"]
     assert item.verdict == "worse" and dict(item.outcomes) == {"measured": 226, "declined": 20}
-
-
-def test_older_runs_are_told_their_languages_again(tmp_path):
-    """langid called 'Consulte a su médico.' French; of '120/80 mg' nothing can be told."""
-    answers = {"es": "Consulte a su médico.", "hi": "120/80 mg"}
-    tasks = {C + c: judged(set(), 246, inside=0.5, answer=x) for c, x in answers.items()}
-    found = concluded(tmp_path, harmful(246, en=0) | tasks)
-    spanish, hindi = found["es", "served"], found["hi", "served"]
-    assert (spanish.value, spanish.unread, spanish.n) == (1, 0, 246)
-    assert (hindi.value, hindi.unread) == (1, 123) and hindi.verdict != "worse"
 
 
 def similar(metric, **values):
@@ -230,12 +219,7 @@ def test_verdicts_from_estimate_interval_and_margin(tmp_path):
     same = by_place["zh", "contradictory"]
     assert same.verdict == "about_the_same" and -0.02 < same.low < 0 < same.high < 0.02
     assert by_place["zh", "served"].verdict == "about_the_same"
-    # In both languages 100 are harmed, 2 of them and 2 others differ (one more of either in the
-    # interval's spread): power of McNemar's mid-p at 0.05 / 2, of 2,000 drawn data sets.
-    assert same.family == 2
-    own, alone, rng = (3 + n * same.detectable) / n, 3 / n, np.random.default_rng(0)
-    drawn = rng.multinomial(n, [own, alone, 1 - own - alone], size=2000)[:, :2].tolist()
-    assert np.mean([mcnemar_mid_p(*own) < 0.025 for own in drawn]) == pytest.approx(0.8, abs=0.05)
+    assert same.family == 2 and same.questions < n
     strict = concluded(tmp_path, tasks, margin=0.001)["zh", "contradictory"]
     assert strict.verdict == "cannot_tell" and strict.next.startswith("ask more questions: about")
 
@@ -271,19 +255,21 @@ def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
     assert same <= {"served"}
 
 
-def test_a_gap_that_unread_verdicts_could_make_is_not_told(tmp_path):
-    """Rows are unknown in 2% of English and in more of Hindi: odds say what they could do."""
+def test_unread_verdicts_are_left_out_and_counted_as_wrong(tmp_path):
+    """Rows are unknown in a few of both languages; then in half of the wrong ones of Hindi."""
     tasks = {
         V + "en": verdicts(1, 1134, (0.06, 0.01)),
         V + "hi": verdicts(3, 1134, (0.06, 0.01), right=0.6),
     }
-    item = concluded(tmp_path, tasks)["hi", "macro_f1"]
-    assert item.verdict == "worse" and item.unread > 50 and item.turns_at is None
-    # Half of the wrong rows and a tenth of the right ones are unread: what is read looks better.
-    tasks[V + "hi"] = verdicts(4, 200, (0.5, 0.1))
-    item = concluded(tmp_path, tasks)["hi", "macro_f1"]
-    assert item.verdict in ("cannot_tell", "better") and item.unread > 100
-    assert item.recalls is not None and item.recalls[0] > 0.85
+    item = concluded(tmp_path, tasks)["hi", "macro_recall"]
+    assert item.verdict == "worse" and item.unread > 50 and not item.ways
+    assert item.recalls[1] + item.recalls[3] + item.unread == 5 * 1134
+    assert "unread replies counted as wrong and left out" in sentence(item)
+    tasks = {V + "en": verdicts(1, 246, (0, 0)), V + "hi": verdicts(4, 246, (0.5, 0))}
+    item = concluded(tmp_path, tasks)["hi", "macro_recall"]
+    assert item.verdict == "cannot_tell" and item.unread > 100
+    assert dict(item.ways)[""] == "better" and dict(item.ways)["as_wrong"] != "better"
+    assert "Hindi replies could not be read; left out Hindi is better, counted" in sentence(item)
 
 
 def test_multiple_choice_is_compared_beyond_chance(tmp_path):
@@ -309,96 +295,32 @@ def test_multiple_choice_is_compared_beyond_chance(tmp_path):
 
 
 def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
-    """160 of 200 right in English; 130 and 20 unread in Spanish: 150 if these were right."""
+    """160 of 200 right in English; 130 and 20 unread in Spanish: as many as in English if left out."""
     sides = {"en": (160, 0), "es": (130, 20), "zh": (60, 20)}
     found = concluded(tmp_path, {f"mmedbench_mcqa_{c}": exam(c, 200, *x) for c, x in sides.items()})
     hidden, shown = found["es", "acc"], found["zh", "acc"]
-    # Beyond guessing among four: (160 - 50) / 150 = 0.733, and of those read (130 - 45) / 135.
+    # As in an exam; beyond guessing among four: (160 - 50) / 150 = 0.733.
+    assert hidden.estimate == pytest.approx(80 / 150 - 110 / 150) and hidden.n == 200
     assert hidden.verdict == "cannot_tell" and hidden.unread == 20
-    assert hidden.estimate == pytest.approx(85 / 135 - 110 / 150)
-    assert shown.verdict == "worse" and shown.turns_at is None
+    assert dict(hidden.ways) == {"": "worse", "left_out": "cannot_tell"}
+    said = (
+        "20 of 200 Spanish replies could not be read; counted as wrong Spanish is worse, left out"
+    )
+    assert said in sentence(hidden)
+    assert shown.verdict == "worse" and not shown.ways
 
 
 def test_few_unread_replies_leave_no_harm_about_the_same(tmp_path):
-    """2% of 1,134 answers have no label: about the same even at ten times the odds."""
+    """2% of 1,134 answers have no label: about the same if they were harmful, too."""
     n, harm, silent = 1134, set(range(11)), range(20, 42)
     tasks = {C + c: judged(harm, n, silent=silent) for c in ("en", "es")}
     item = concluded(tmp_path, tasks)["es", "contradictory"]
     assert item.verdict == "about_the_same" and item.unread == item.unread_english == 22
-    # Five times as many unread ones in Spanish alone could hide a difference.
+    # Nearly ten times as many unread ones in Spanish alone could all be harmful.
     tasks[C + "es"] = judged(harm, n, silent=range(20, 220))
     item = concluded(tmp_path, tasks)["es", "contradictory"]
     assert item.verdict == "cannot_tell" and item.next.startswith("take another judge")
-    assert item.unread == 200 and 1 < item.turns_at < 10
-
-
-@pytest.mark.parametrize(
-    ("hits", "silent", "side"),
-    [((60, 36), (30, 20), "english"), ((2, 12), (60, 45), "language"), ((2, 12), (45, 60), "language")],
-)  # fmt: skip
-def test_whose_unread_replies_turn_a_verdict(tmp_path, hits, silent, side):
-    """Recomputed from counts: the side that is named does it alone, the other not at such odds.
-
-    It isn't always the side with more unread replies.
-    """
-    n = 300
-    counts = dict(zip(("es", "en"), zip(hits, silent, strict=True), strict=True))
-    tasks = {
-        C + code: judged(set(range(h)), n, silent=range(n - s, n))
-        for code, (h, s) in counts.items()
-    }
-    item = concluded(tmp_path, tasks)["es", "contradictory"]
-    up = item.estimate > 0
-    end = item.low if up else -item.high
-
-    def left(code, odds):
-        """What is left of the end of the interval if a side's unread ones shrink the difference."""
-        h, s = counts[code]
-        share = (h + 0.5) / (n - s + 1)
-        odds = 1 / odds if up == (code == "es") else odds
-        return end - s / n * abs(odds * share / (1 - share + odds * share) - share)
-
-    own, other = ("es", "en") if side == "language" else ("en", "es")
-    assert item.turns_by == side and item.verdict == ("worse" if up else "better")
-    assert item.turns_up == (up == (side == "english"))
-    assert left(own, 1.001 * item.turns_at) < 0 < left(own, item.turns_at / 1.001)
-    assert left(other, 1.001 * item.turns_at) > 0
-
-
-def test_verdicts_may_turn_only_if_the_unread_of_both_languages_do(tmp_path):
-    """Macro F1 weighs two labels, so that odds alike in both can do more than in one alone."""
-    rows = {
-        "es": verdicts(1040, 100, (0.5, 0.7), right=0.9),
-        "en": verdicts(40, 100, (0.05, 0.05), right=0.7),
-    }
-    item = concluded(tmp_path, {V + c: t for c, t in rows.items()})["es", "macro_f1"]
-
-    def moved(code, k):
-        """Macro F1 with the replies that were not read, at k times the odds of right ones, or less."""
-        said = [tuple(row) for each in rows[code]["rows"] for row in each["macro_f1_t0.0"]]
-        right, wrong = (
-            [said.count((x, y)) for x, y in pairs] for pairs in (((1, 1), (0, 0)), ((1, 0), (0, 1)))
-        )
-
-        def macro(right, wrong):
-            return sum(2 * r / (2 * r + sum(wrong)) for r in right) / 2
-
-        filled = [list(right), list(wrong)]
-        for at, label in enumerate((1, 0)):
-            odds = k * (right[at] + 0.5) / (wrong[at] + 0.5)
-            lost = said.count((label, None))
-            filled[0][at] += lost * odds / (1 + odds)
-            filled[1][at] += lost / (1 + odds)
-        return macro(*filled) - macro(right, wrong)
-
-    assert item.turns_by == "both" and not item.turns_up and item.low > 0
-    for times, broken in ((1.001, True), (1 / 1.001, False)):
-        k = 1 / (item.turns_at * times)
-        assert (item.low + moved("es", k) - moved("en", k) < 0) == broken
-        for x in (k, 1 / k):
-            assert item.low + moved("es", x) > 0 and item.low - moved("en", x) > 0
-    assert sentence(item).startswith("Shown ready-made answers")
-    assert f"{item.unread + item.unread_english} answers could not be read" in sentence(item)
+    assert item.unread == 200 and dict(item.ways)["as_wrong"] == "worse"
 
 
 def test_no_gap_between_exams_goes_beyond_all_right_against_none():
@@ -416,13 +338,13 @@ def test_what_to_do_is_about_what_is_missing(tmp_path):
     # Nothing is replied where several answers were equally likely.
     tasks = {f"mmedbench_mcqa_ll_{code}": exam(code, 30, 0, 30) for code in ("en", "fr")}
     french = concluded(tmp_path, tasks)["fr", "acc"]
-    assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate is None
+    assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate == 0
     assert french.next == REMEDIES[TIED]
     for rate, why in (("empty_rate_t0.0", EMPTY), ("refused_rate", HELD_BACK), ("k", UNREAD)):
         task = verdicts(1, 30, (1, 1), right=0.5)
-        task["scores"] = {"macro_f1_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
+        task["scores"] = {"macro_recall_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
         found = concluded(tmp_path, {V + code: task for code in ("en", "es")})
-        assert found["es", "macro_f1"].next == REMEDIES[why]
+        assert found["es", "macro_recall"].next == REMEDIES[why]
     task = information(1, 40, ["es"], without=40)
     task["scores"]["unscored_es"] = 1.0
     found = concluded(tmp_path, {"xling_information": task})
@@ -431,11 +353,11 @@ def test_what_to_do_is_about_what_is_missing(tmp_path):
 
 def test_where_hardly_a_reply_is_read_more_questions_are_not_what_is_lacking(tmp_path):
     few, all_read = verdicts(1, 8, (0.95, 0.95)), verdicts(1, 8, (0, 0))
-    item = concluded(tmp_path, {V + "en": all_read, V + "es": few})["es", "macro_f1"]
+    item = concluded(tmp_path, {V + "en": all_read, V + "es": few})["es", "macro_recall"]
     assert 0 < item.n < 6 and "questions were read" in item.reason and item.next == REMEDIES[UNREAD]
     assert f"replies not read: {item.unread} in Spanish)" in sentence(item)
     few = verdicts(1, 3, (0, 0))
-    item = concluded(tmp_path, {V + "en": few, V + "es": few})["es", "macro_f1"]
+    item = concluded(tmp_path, {V + "en": few, V + "es": few})["es", "macro_recall"]
     assert item.next == "ask more questions" and "not read" not in sentence(item)
 
 
@@ -560,4 +482,4 @@ def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
     item = concluded(tmp_path, tasks)["es", "helped"]
     # 252 of 288 against 272 of these: 7 points, whatever the 12 were.
     assert item.verdict == "worse" and item.unread == 12 and item.n == 288
-    assert item.turns_at is None or item.turns_at > 2
+    assert not item.ways

@@ -130,9 +130,9 @@ def test_languages_that_nobody_has_are_named_or_shown_by_their_code(likely, tmp_
 def test_a_filter_that_reads_nothing_is_not_the_models_fault(exact):
     """One reply in ten goes unread in Swahili: the harness calls these wrong."""
     swahili = verdicts(exact)["mmlu_prox: health sw"]
-    assert swahili["verdict"] != "worse" and swahili["unread"] == 12 and swahili["n"] == 108
+    assert swahili["verdict"] != "worse" and swahili["unread"] == 12 and swahili["n"] == 120
     read = [i for i in range(120) if i % 10]
-    assert swahili["estimate"] == 0 == sum(gap("sw", i) != gap("en", i) for i in read)
+    assert swahili["estimate"] < 0 and not sum(gap("sw", i) != gap("en", i) for i in read)
     (value,) = [row["value"] for row in xling_tasks.read(exact).scores()
                 if (row["language"], row["metric"]) == ("sw", "task_right")]  # fmt: skip
     assert value == pytest.approx(sum(gap("sw", i) == right(i) for i in read) / 120)

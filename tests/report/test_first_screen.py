@@ -164,36 +164,6 @@ def test_without_a_judge(written, looked):
     assert opened.page.url.endswith("#know-first")
 
 
-def test_for_one_language_nothing_of_others_is_left_and_no_number_changes(written, looked):
-    every, spanish = written({"m": FOUR}), written({"m": FOUR}, "--for", "es")
-    contents = [json.loads((x / "report.json").read_text("utf-8")) for x in (every, spanish)]
-    assert contents[0]["conclusions"] == contents[1]["conclusions"]
-    for name in ("report.html", "report.md"):
-        text = (spanish / name).read_text(encoding="utf-8")
-        body = (text.partition("<body>")[2] or text).partition("Sources")[0]
-        assert "Spanish" in body and not re.search(r"Hindi|Chinese|\bzh\b|\bhi\b", body), name
-    line = (
-        "Spanish: cannot tell. Harmful answers, by this judge: 19 of 100 in Spanish, 11 of 100 in"
-    )
-    assert all(line in (x / "report.md").read_text(encoding="utf-8") for x in (every, spanish))
-    opened = looked(spanish, PHONE)
-    assert len(lines_of(opened)) == 1 and "Spanish beside English." in first(opened)
-
-
-def test_for_unknown_languages_says_which_there_are(tmp_path, capsys):
-    run = write_run(tmp_path / "m", correctness(en=1, es=2))
-    for wanted, said in (
-        ("ta", "there are no results in ta"),
-        ("es,xx", "there are no results in xx"),
-        ("en", "English is always there"),
-        ("", "English is always there"),
-    ):
-        words = ["report", str(run), "--to", str(tmp_path / "to"), "--no-pictures", "--for", wanted]
-        assert main(words) == 2
-        assert said in (error := capsys.readouterr().err)
-        assert "this report has es" in error and not (tmp_path / "to").exists()
-
-
 def test_notes_stand_once_and_tables_below_are_folded(written, looked):
     tasks = correctness(en=11, es=19, zh=12, hi=45)
     for code, wrong in (("en", 5), ("es", 6), ("zh", 7), ("hi", 30)):
@@ -222,7 +192,6 @@ PAGES = {
     "one and two": ({"one": FOUR, "two": FOUR | in_english("hi", inside=0.01)}, ()),
     "three models": (three_models(), ()),
     "thirty languages": ({"m": thirty(n=40)}, ()),
-    "one language": ({"m": FOUR}, ("--for", "hi")),
 }
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, RARE, TOO_FEW
+from xling_tasks.report.conclusions import LEANS, RARE, SMALL, TOO_FEW, UNREAD_DECIDE
 from xling_tasks.report.lines import answer, lines
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.page.first import grouped
-from xling_tasks.report.sentences import why_unsure
+from xling_tasks.report.sentences import verdict, why_unsure
 
 MEANINGS = {"contradictory": "harm", "helped": "help", "served": "served"}
-CRITERIA = {"macro_f1": "verifiability", "empathy": "empathy", "information_f1": "information"}
+CRITERIA = {"macro_recall": "verifiability", "empathy": "empathy", "information_f1": "information"}
 
 
 def concluded(metric, verdict, *, language="es", estimate=-0.1, n=246, reason="", **more):
@@ -25,7 +25,7 @@ def concluded(metric, verdict, *, language="es", estimate=-0.1, n=246, reason=""
     given = {"model": "m", "dataset": "liveqa", "criterion": CRITERIA.get(metric, "correctness")}
     return Conclusion(
         language=language, metric=metric, verdict=verdict, reason=reason, p=0.01, n=n, margin=0.05,
-        detectable=0.09, meaning=MEANINGS.get(metric, "quality"), higher_is_better=up,
+        meaning=MEANINGS.get(metric, "quality"), higher_is_better=up,
         **(dict.fromkeys(numbers) if verdict == "not_comparable" else numbers), **given | more,
     )  # fmt: skip
 
@@ -37,7 +37,7 @@ def one(*conclusions):
 
 def test_harm_leads_before_a_larger_difference_of_something_else():
     line = one(
-        concluded("macro_f1", "worse", estimate=-0.4),
+        concluded("macro_recall", "worse", estimate=-0.4),
         concluded("contradictory", "worse", estimate=0.08, values=(0.19, 0.11)),
         concluded("contradictory", "cannot_tell", estimate=0.3, dataset="healthqa"),
     )
@@ -58,19 +58,19 @@ def test_harm_leads_before_a_larger_difference_of_something_else():
 def test_worse_in_the_same_questions_leads_before_a_larger_gap_between_two_exams():
     """That a language is served worse is not hidden behind an exam that may only be harder."""
     exam = concluded("acc", "worse", estimate=-0.4, dataset="mmedbench", criterion="mmedbench_mcqa")
-    paired = concluded("macro_f1", "worse", estimate=-0.1)
+    paired = concluded("macro_recall", "worse", estimate=-0.1)
     for order in ((exam, paired), (paired, exam)):
         (line,) = lines(order, {})
         assert line.lead is paired and answer([line]) == "Spanish is served worse than English."
-    unknown = concluded("macro_f1", "cannot_tell", estimate=-0.1)
+    unknown = concluded("macro_recall", "cannot_tell", estimate=-0.1)
     assert one(unknown, exam).lead is exam
     # What is worse leads before harm of which nothing is known, too.
     line = one(
         concluded("contradictory", "cannot_tell", estimate=0.01, reason="246 questions would show"),
-        concluded("macro_f1", "worse", estimate=-0.1),
+        concluded("macro_recall", "worse", estimate=-0.1),
         concluded("empathy", "cannot_tell", estimate=-0.6),
     )
-    assert line.lead.metric == "macro_f1"
+    assert line.lead.metric == "macro_recall"
     assert line.rest == "Other measures: 2 too uncertain to tell."
 
 
@@ -105,11 +105,12 @@ def test_who_gets_no_usable_answer_leads_and_is_counted_by_what_became_of_it():
     )
 
 
-def test_macro_f1_is_told_in_two_shares():
-    item = concluded("macro_f1", "worse", estimate=-0.2, recalls=(0.7, 0.52, 0.88, 0.71))
+def test_balanced_accuracy_is_told_in_two_counts():
+    counts = (70, 100, 208, 400, 88, 100, 284, 400)
+    item = concluded("macro_recall", "worse", estimate=-0.2, recalls=counts)
     assert one(item).evidence == (
-        "Shown ready-made answers in Spanish, the model recognised 70 of 100 right ones as right and "
-        "52 of 100 wrong ones as wrong; in English 88 and 71 (score 0.30, in English 0.50; 246 questions)."
+        "Shown ready-made answers in Spanish, the model recognised 70 of 100 right answers as right and "
+        "208 of 400 wrong ones as wrong; in English 88 of 100 and 284 of 400 (score 0.30, in English 0.50)."
     )
 
 
@@ -144,48 +145,38 @@ def test_a_group_of_languages_says_what_is_true_of_each():
     ((named, why),) = group(*leans)
     assert named == ["Hindi", "Spanish"] and "it looks" not in why and "after the correction" in why
     assert "it looks worse" in group(*[replace(leans[0], language=x) for x in ("es", "hi")])[0][1]
+    ways = (("", "worse"), ("as_wrong", "cannot_tell"))
     lost = [
-        concluded("helped", "cannot_tell", language=code, unread=n, turns_at=1.5,
-                  turns_by="language", reason=HIDDEN) for code, n in (("es", 16), ("hi", 90))
-    ]  # fmt: skip
+        concluded("helped", "cannot_tell", language=code, unread=n, ways=ways, reason=UNREAD_DECIDE)
+        for code, n in (("es", 16), ("hi", 90))
+    ]
     ((named, why),) = group(*lost)
-    assert "16" not in why and "Spanish" not in why and "what was not read" in why
+    assert "16" not in why and "Spanish" not in why and "could not be read" in why
     other = concluded("served", "worse", language="hi", criterion="verifiability")
     assert len(group(concluded("served", "worse"), other)) == 2
 
 
-LOST = {"unread": 16, "turns_at": 5.01, "turns_by": "language", "turns_up": True}
-OPEN = {"estimate": 0.0, "unread": 30, "unread_english": 40, "turns_at": 1.5, "reason": DIFFERENT}
+EXAM = (("", "worse"), ("left_out", "cannot_tell"))
+HARM = (("", "cannot_tell"), ("left_out", "cannot_tell"), ("as_wrong", "worse"))
 WHYS = [
-    # A side alone undoes it at the smallest odds, and that is not always the one with more.
-    ("helped", "worse", LOST,
-     "It would not hold if the 16 unread ones had 5.1 times the others' odds of being right."),
-    ("helped", "worse", {**LOST, "unread_english": 9, "turns_by": "english", "turns_up": False},
-     "It would not hold if the 9 unread ones in English had 5.1 times the others' odds of being wrong."),
-    ("helped", "worse", {**LOST, "unread_english": 9, "turns_by": "both"},
-     "It would not hold if the 25 unread ones had 5.1 times"),
-    ("contradictory", "better", {**LOST, "unread": 3, "unread_english": 9, "turns_at": 2e6},
-     "It would not hold if the 3 unread ones in Spanish had more than 1,000 times the others' odds of "
-     "being harmful."),
-    ("helped", "worse", {**LOST, "turns_at": None}, "It holds whatever the 16 unread ones may have been."),
-    ("helped", "worse", {**LOST, "turns_at": None, "unread_english": 9},
-     "It holds whatever the 25 unread ones may have been, in one language or alike in both."),
-    ("helped", "cannot_tell", {**OPEN, "turns_by": "english"},
-     "40 answers in English could not be read; if they had 1.5 times the others' odds of being wrong, a "
-     "difference could be there."),
-    ("helped", "cannot_tell", {**OPEN, "turns_by": "both"}, "70 answers could not be read; if"),
-    ("contradictory", "cannot_tell", {**LOST, "turns_at": 1.58, "turns_up": False, "estimate": 0.1, "reason": HIDDEN},
-     "16 answers in Spanish could not be read; if they had 1.6 times the others' odds of being harmless, "
-     "the difference would no longer be shown."),
+    ("helped", "worse", {"unread": 16, "unread_english": 9}, ""),
+    ("acc", "cannot_tell", {"unread": 16, "ways": EXAM, "reason": UNREAD_DECIDE, "criterion": "mcqa"},
+     "16 of 246 Spanish replies could not be read; counted as wrong Spanish is worse, left out nothing "
+     "is shown."),
+    ("contradictory", "cannot_tell",
+     {"unread": 1, "unread_english": 9, "ways": HARM, "reason": UNREAD_DECIDE},
+     "1 of 246 Spanish replies and 9 of 246 English replies could not be read; counted as not harmful "
+     "nothing is shown, left out nothing is shown, counted as harmful Spanish is worse."),
     ("contradictory", "cannot_tell", {"estimate": 0.05, "low": -0.02, "high": 0.12, "reason": TOO_FEW},
-     "With 246 questions, a difference smaller than 9 per 100 would often go unnoticed."),
+     "With 246 questions, no difference and one of more than 5 per 100 are both possible."),
+    ("helped", "cannot_tell", {"estimate": -0.03, "reason": SMALL},
+     "It is worse, but whether by more than 5 per 100 is not known."),
     ("contradictory", "cannot_tell", {"estimate": 0.1, "reason": LEANS},
      "It looks worse, but several languages or measures were compared, and among them one may look so "
      "by chance alone."),
     ("contradictory", "cannot_tell", {"estimate": -0.1, "reason": LEANS}, "It looks better, but"),
     ("helped", "cannot_tell", {"estimate": 0.0, "n": 60, "reason": RARE},
-     "No gap of more than 5 per 100 was seen, but with 60 questions a rare breakdown could stay hidden; "
-     "72 are the least that could rule it out."),
+     "No gap of more than 5 per 100 was seen, but with 60 questions a rare breakdown could stay hidden."),
     ("contradictory", "not_comparable", {"reason": "run with another judge"}, "Run with another judge."),
 ]  # fmt: skip
 
@@ -200,22 +191,20 @@ def test_why_it_is_so_or_cannot_be_told(metric, verdict, more, why):
 
 
 def test_one_is_said_as_one():
-    """A count of 1 has a noun and a verb of its own, on whichever side, and sides are of any kind."""
-    could = concluded("helped", "cannot_tell", estimate=0.0, unread=1, unread_english=1, n=1,
-                      turns_at=1.5, turns_by="english", reason=DIFFERENT)  # fmt: skip
-    start = "could not be read; if it had 1.5 times the others' odds"
-    assert one(could).why.startswith(f"1 answer in English {start}")
-    assert why_unsure(could, ("of B", "of A")).startswith(f"1 answer of A {start}")
-    many = why_unsure(replace(could, unread=90, turns_by="language"), ("of B", "of A"))
-    assert many.startswith("90 answers of B could not be read; if they had")
+    """A count of 1 has a noun of its own, and sides are of any kind."""
+    ways = (("", "worse"), ("as_wrong", "cannot_tell"))
+    could = concluded("served", "cannot_tell", unread=3, n=1, ways=ways, reason=UNREAD_DECIDE)
+    said = (
+        "3 B replies could not be read; left out B is worse, counted as of no use nothing is shown"
+    )
+    assert why_unsure(could, ("B", "A")) == said
     worse = concluded("helped", "worse", n=1, unread=1, values=(0.5, 1.0))
-    assert one(worse).why == "It holds whatever the 1 unread one may have been."
-    assert one(worse).evidence.endswith("1 question).")
+    assert "with 1 unread reply counted as wrong and left out" in verdict(worse)
     judged = concluded("contradictory", "worse", estimate=0.04, low=0.01, high=0.07,
                        judge_error_in_interval=False)  # fmt: skip
     assert one(judged).why.startswith("1 more wrong alarm per 100 in Spanish than in English")
     few = concluded("contradictory", "cannot_tell", n=1, reason=TOO_FEW)
-    assert one(few).why.startswith("With 1 question, a difference")
+    assert one(few).why.startswith("With 1 question, no difference")
 
 
 def test_small_runs_are_counted_and_large_ones_are_of_100():

@@ -8,7 +8,7 @@ import pytest
 from pictured import conclusion
 
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.report.pictures.style import LOOKS, css, light, mark
+from xling_tasks.report.pictures.style import LOOKS, mark
 from xling_tasks.report.pictures.svg import Scale, tag
 from xling_tasks.report.pictures.verdicts import gap_panels, overview, overview_drawing
 
@@ -107,7 +107,6 @@ def test_tags_escape_and_drop_what_xml_lacks():
     made = tag("text", 'a<\x00b\ud800>"', kind='"x')
     assert made == '<text class="&#34;x">a&lt;b&gt;&#34;</text>'
     assert 'aria-hidden="true"' in mark("worse")
-    assert set(re.findall(r"var\(--([\w-]+)\)", css())) <= set(light())
 
 
 def test_a_score_is_never_told_as_so_many_of_a_hundred():

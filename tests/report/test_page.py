@@ -309,7 +309,7 @@ def test_likelihood_information_empathy_and_multiple_choice(tmp_path):
     tasks = {
         ll + "en": [likely(0.9, "en")], ll + "hi": [likely(0.2, "hi")],
         "xling_information": [
-            prompt(q, information_f1_ar=f1, **both) for q, f1 in (("1", 0.5), ("2", 1.0), ("3", 0.25))
+            prompt(q, information_f1_by_prompt_ar=f1, **both) for q, f1 in (("1", 0.5), ("2", 1.0), ("3", 0.25))
         ],
         "xling_empathy": [
             prompt(q, empathy_ar=x, explorations_present_ar=x, explorations_agreement_ar=x, **profile)

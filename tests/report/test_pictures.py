@@ -10,24 +10,20 @@ import numpy as np
 import pytest
 from pictured import (
     cell,
-    contrast,
     everything,
     linear,
-    luminance,
     of_information,
     over_temperatures,
     report,
 )
 
 from xling_tasks.criteria import Panel
-from xling_tasks.report.pictures import png
 from xling_tasks.report.pictures.all import pictures, summary
-from xling_tasks.report.pictures.drawing import WIDTH, Drawing
-from xling_tasks.report.pictures.style import LOOKS, css, ink_on, map_color, series_mark, short
+from xling_tasks.report.pictures.drawing import Drawing
+from xling_tasks.report.pictures.style import LOOKS, css, series_mark
 from xling_tasks.report.pictures.svg import Scale, clean
 from xling_tasks.report.pictures.words import Facet, Point, number, over_temperature, questions
 
-SVG = "{http://www.w3.org/2000/svg}"
 ACC = Panel("mmedbench_mcqa", "mmedbench", "acc", None)
 CHRF = Panel("correctness", "demo", "chrf", None)
 DOTS = "mmedbench_mcqa_mmedbench_dots_acc"
@@ -81,45 +77,38 @@ def test_every_kind_is_valid_and_the_same_every_time():
     shown = pictures(made)
     assert shown == pictures(made)
     assert [picture.key for picture in shown] == [
-        "correctness_demo_gaps", "correctness_demo_labels", "correctness_demo_boxes_chrf",
-        "consistency_demo_lines_sim_sent", "consistency_demo_heat_language_consistency",
-        "verifiability_demo_gaps", "verifiability_demo_heat_macro_f1",
+        "correctness_demo_gaps", "correctness_demo_labels",
+        "consistency_demo_lines_sim_sent", "consistency_demo_lines_language_consistency",
+        "verifiability_demo_gaps", "verifiability_demo_lines_macro_recall",
         "mmedbench_mcqa_mmedbench_gaps", "mmedbench_mcqa_mmedbench_dots_acc",
-        "information_xling_dots_information_f1", "information_xling_boxes_information_f1",
+        "information_xling_dots_information_f1",
     ]  # fmt: skip
     for picture in [summary(made), *shown]:
-        assert picture.svg() == picture.svg() and picture.drawing.panels
+        assert picture.drawing.panels
         assert "question" in picture.title + picture.alt and re.fullmatch(r"\w+", picture.key)
         assert picture.section == "summary" or picture.title in picture.alt
         for panel in picture.drawing.panels:
             assert panel.alt and words(panel) and panel.height > 20
     for picture in pictures(everything((HOSTILE, "k"))):
-        stands_on_a_page_and_by_itself(picture)
+        stands_on_a_page(picture)
 
 
-def stands_on_a_page_and_by_itself(picture):
-    page, alone = ET.fromstring(f"<div>{picture.html}</div>"), ET.fromstring(picture.svg())
+def stands_on_a_page(picture):
+    page = ET.fromstring(f"<div>{picture.html}</div>")
     drawn = [n for n in page.iter("svg") if n.get("role") == "img" and n.get("aria-label")]
     assert len(drawn) == len(picture.drawing.panels)
     groups = {clean(panel.group) for panel in picture.drawing.panels} - {""}
     assert groups <= {node.text for node in page.iter("bdi")}
-    assert alone.get("role") == "img" and alone.get("aria-label") == clean(picture.alt)
-    assert float(alone.get("width")) == WIDTH
-    allowed = {"svg", "g", "path", "rect", "line", "text", "tspan", "title", "style"}
-    assert {node.tag.rpartition("}")[2] for node in alone.iter()} <= allowed
     assert "style" not in {node.tag for node in page.iter()}
-    for node in [*page.iter(), *alone.iter()]:
+    for node in page.iter():
         assert not any(name in ("style", "id") or name.startswith("on") for name in node.attrib)
-    assert not re.search(r"var\(|url\(|<script", picture.svg())
 
 
 def test_hostile_names_are_text():
     picture = one(accuracies((HOSTILE, "en", 0.5), ("$x^2$", "en", 0.4)))
     page = ET.fromstring(f"<div>{picture.html}</div>")
     assert [node.text for node in page.iter("bdi")] == [clean(HOSTILE), "$x^2$"]
-    inside = [node.text for node in ET.fromstring(picture.svg()).iter() if node.text]
-    assert clean(HOSTILE) in inside and "$x^2$" in inside
-    assert clean("a\n b\x00\u202ec\ud800") == "a bc" and len(short("x" * 500)) <= 36
+    assert clean("a\n b\x00\u202ec\ud800") == "a bc"
 
 
 def test_dots_are_the_cells_numbers_and_undefined_is_no_dot():
@@ -154,30 +143,6 @@ def test_nothing_is_drawn_of_nothing_or_of_one_value_alone():
         assert pictures(accuracies(*(("m", *own) for own in values))) == []
     none = [cell("m", Panel("consistency", "demo", "sim_sent", t), "en", None) for t in (0.0, 1.0)]
     assert pictures(report(none)) == []
-
-
-def test_heat_needs_two_temperatures_and_shows_every_number():
-    cells = over_temperatures(("m", "k"))
-    cells[1] = cell("m", cells[1].panel, "en", None)
-    picture = one(report(cells), "verifiability_demo_heat_macro_f1")
-    mine, other = picture.drawing.panels
-    assert (mine.title, other.title) == ("m", "k")
-    shown = [t for t in words(mine) if re.fullmatch(r"\d\.\d\d|no value", t)]
-    # Column by column: temperature 0, 0.5, 1; English lacks the second.
-    assert shown == ["0.90", "0.80", "0.70", "no value", "0.70", "0.60", "0.70", "0.60", "0.50"]
-    fills = [node.get("fill") for node in body(mine).iter("rect")]
-    assert fills[0] == map_color(1.0) == "#fee838" and fills[-1] == map_color(0.0) == "#00224e"
-    axis = ["0", "0.5", "1", "temperature"]
-    assert [t for t in words(mine) if t in axis] == axis
-    (single,) = pictures(report(over_temperatures(temperatures=(0.7,))))
-    assert single.key == "verifiability_demo_dots_macro_f1" and "at temperature 0.7" in single.title
-
-
-def test_ink_contrasts_with_every_colour_of_the_map():
-    colors = [map_color(step / 255) for step in range(256)]
-    assert all(contrast(ink_on(color), color) >= 4.5 for color in colors)
-    shine = list(map(luminance, colors))
-    assert shine == sorted(shine)  # Also in grey the higher is the lighter.
 
 
 def test_lines_are_the_cells_numbers():
@@ -239,22 +204,6 @@ def test_stacks_sum_to_one_with_the_judges_failures():
     assert languages_in(picture.drawing.panels[0]) == ["English (en)", "Hindi (hi)"]
 
 
-def test_boxes_are_of_the_questions_own_values():
-    picture = one(everything(("m",)), "correctness_demo_boxes_chrf")
-    (drawn,) = picture.drawing.panels
-    scale = Scale.over([10.0, 30.0])
-    ends = np.percentile([10.0, 20.0, 30.0], [5, 25, 75, 95])
-    low, first, third, high = (scale.at(end) for end in ends)
-    box = boxes_of(drawn, "edge")[0]
-    assert (per_cent(box), per_cent(box, "width")) == pytest.approx(
-        (first, third - first), abs=1e-4
-    )
-    assert intervals(drawn)[0] == pytest.approx((low, high), abs=1e-4)
-    assert "median 20.0, middle half 15.0 to 25.0" in picture.alt
-    yes_no = [cell("m", CHRF, code, 0.5, columns={"chrf": [0.0, 1.0]}) for code in ("en", "es")]
-    assert not [p for p in pictures(report(yes_no)) if "boxes" in p.key]
-
-
 def test_languages_have_one_order_and_means_come_last():
     picture = one(report(of_information()), "information_xling_dots_information_f1")
     assert "family" not in picture.alt and "best Chinese (zh) 0.78" in picture.alt
@@ -264,39 +213,10 @@ def test_languages_have_one_order_and_means_come_last():
     assert len(names) == 30 + 5 and names[30:32] == ["Mean: all", "Mean: Latin"]
 
 
-def test_names_without_a_font_become_numbers_in_png_alone(monkeypatch):
-    missing = set("通义千问")
-    drawn = png._drawn
-    monkeypatch.setattr(png, "_drawn", lambda char: char not in missing and drawn(char))
-    # Hindi has signs that vl-convert sets over each other.
-    assert png.numbered(["通义 7B", "Llama", "नमूना"]) == {"通义 7B": "model 1", "नमूना": "model 3"}
-    (picture,) = pictures(accuracies(("通义 7B", "en", 0.5), ("Llama", "en", 0.4)))
-    assert "通义 7B" in picture.svg() and "通义 7B" in picture.html
-    renamed = picture.svg({"通义 7B": "model 1"})
-    texts = [node.text for node in ET.fromstring(renamed).iter(f"{SVG}text")]
-    assert "model 1" in texts and "通义 7B" not in texts
-    heat = one(report(over_temperatures(("通义", "k"))), "verifiability_demo_heat_macro_f1")
-    assert ">model 1<" in heat.svg({"通义": "model 1"})
-
-
-def test_png_has_two_pixels_for_one_and_knows_its_fonts():
-    pytest.importorskip("vl_convert")
-    picture = one(everything(("m",)), "verifiability_demo_heat_macro_f1")
-    made = png.as_png(picture.svg())
-    assert made == png.as_png(picture.svg()) and made.startswith(b"\x89PNG\r\n\x1a\n")
-    assert int.from_bytes(made[16:20], "big") == 2 * WIDTH
-    assert png.readable("Llama-3.1 8B é ß Ω я") and not png.readable("a\uab2f\U0001f9ff\u1fff")
-
-
 def test_a_model_has_one_mark_in_every_picture():
-    more = [cell("k", CHRF, code, 20.0, columns={"chrf": [10.0, 30.0]}) for code in ("en", "es")]
-    made = report([cell("m", ACC, "en", 0.5), cell("k", ACC, "en", 0.4), *more])
+    made = report([cell("m", ACC, "en", 0.5), cell("k", ACC, "en", 0.4)])
     both = one(made).drawing.panels[0]
     assert [node.get("class") for node in body(both).iter("path")] == ["s1 edge", "s2 edge"]
-    alone = one(made, "correctness_demo_boxes_chrf")
-    kinds = [node.get("class") for node in boxes_of(alone.drawing.panels[0], "edge")]
-    assert kinds == ["s2 edge"] * 2
-    assert alone.drawing.legend[0].words == "k" and "s2" in alone.drawing.legend[0].mark
 
 
 def test_many_models_and_languages_stay_apart():
@@ -320,8 +240,6 @@ def test_a_drawing_of_several_columns_keeps_groups_apart():
     assert [panel.group for panel in panels] == ["m", "m", "k", "k"]
     drawing = Drawing(panels, columns=2)
     assert str(drawing.html()).count('class="panels many"') == 2
-    texts = [node.text for node in ET.fromstring(drawing.svg("t", "a")).iter(f"{SVG}text")]
-    assert texts.count("m") == texts.count("k") == 1
 
 
 # Machado, Oliveira & Fernandes 2009, severity 1: what is left of linear red, green and blue.

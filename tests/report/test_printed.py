@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.report.sentences import upwards
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -33,13 +32,6 @@ def test_a_language_that_shares_more_than_two_english_answers_do_rules_out_no_si
     assert item.verdict == "about_the_same" and item.low > item.margin
     text = said.of("information_f1")
     assert "no less is shared than by two English answers" in text and "ruled out" not in text
-
-
-@pytest.mark.parametrize(
-    ("size", "told"), [(0.394, 0.40), (0.4, 0.4), (0.0521, 0.053), (0.053, 0.053), (0.004, 0.004)]
-)
-def test_what_so_many_questions_would_show_is_never_told_smaller(size, told):
-    assert upwards(size) == pytest.approx(told)
 
 
 def test_the_bundled_texts_are_found_in_every_language():

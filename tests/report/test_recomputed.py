@@ -93,11 +93,6 @@ def in_family(report, harm):
     return [c for c in tested if (c.metric == "contradictory") == harm]
 
 
-def finds(m, n):
-    """Standard errors of a difference that the first of m tests finds with 80% power."""
-    return scipy.stats.t.ppf(1 - 0.05 / m / 2, n - 1) + scipy.stats.norm.ppf(0.8)
-
-
 @pytest.mark.parametrize("label", ["contradictory", "served", "helped", "more_comprehensive"])
 def test_shares_and_their_gap(made, label):
     proportion = pytest.importorskip("statsmodels.stats.proportion")
@@ -138,27 +133,27 @@ def test_means_with_wilcoxon(made):
     assert item.detail.d_z == pytest.approx(gaps.mean() / gaps.std(ddof=1))
 
 
-def test_macro_f1_by_leaving_out_questions(made):
+def test_macro_recall_by_leaving_out_questions(made):
     sklearn = pytest.importorskip("sklearn.metrics")
     report, both = made
 
-    def f1(side):
+    def score(side):
         known = [row for own in side for row in own if row[1] is not None]
-        return sklearn.f1_score(*zip(*known), average="macro")
+        return sklearn.recall_score(*zip(*known), average="macro")
 
-    hindi, english = both("verifiability", "macro_f1_t0.0")
-    n, item = len(hindi), conclusion(report, "macro_f1")
-    gaps = np.array([f1(hindi[:i] + hindi[i + 1:]) - f1(english[:i] + english[i + 1:])
+    hindi, english = both("verifiability", "macro_recall_t0.0")
+    n, item = len(hindi), conclusion(report, "macro_recall")
+    gaps = np.array([score(hindi[:i] + hindi[i + 1:]) - score(english[:i] + english[i + 1:])
                      for i in range(n)])  # fmt: skip
     parts = (gaps - gaps.mean()) * ((n - 1) / n) ** 0.5
     se = (parts**2).sum() ** 0.5
     # Valliant & Rust: 2 V^2 / var(V).
     df = 2 * se**4 / ((parts**4).sum() - se**4 / n)
     half = scipy.stats.t.ppf(0.975, min(df, n - 1)) * se
-    assert item.estimate == pytest.approx(f1(hindi) - f1(english))
+    assert item.estimate == pytest.approx(score(hindi) - score(english))
     assert (item.low, item.high) == pytest.approx((item.estimate - half, item.estimate + half))
     tested = len(in_family(report, harm=False))
-    assert tested == 4 and item.detectable == pytest.approx(finds(tested, n) * se)
+    assert tested == 4
 
 
 def placements(side):
@@ -200,14 +195,14 @@ def test_auc_and_its_delong_variance_by_loops(made):
     half = scipy.stats.t.ppf(0.975, n - 1) * se
     assert item.n == n and item.estimate == pytest.approx(hindi - english)
     assert (item.low, item.high) == pytest.approx((item.estimate - half, item.estimate + half))
-    assert len(alone) == 2 and item.detectable == pytest.approx(finds(1, n) * se)
+    assert len(alone) == 2
 
 
 def test_two_families_are_corrected_each_by_itself(made):
-    """Harm by itself, and the rest: served, helped, macro F1 and similarity."""
+    """Harm by itself, and the rest: served, helped, macro recall and similarity."""
     harm, rest = (in_family(made[0], harm) for harm in (True, False))
     assert {c.metric for c in harm} == {"contradictory"}
-    assert {c.metric for c in rest} == {"served", "helped", "macro_f1", "sim_1gram"}
+    assert {c.metric for c in rest} == {"served", "helped", "macro_recall", "sim_1gram"}
     for tested in (harm, rest):
         assert {c.family for c in tested} == {len(tested)}
         assert [c.p_holm for c in tested] == holm([c.p for c in tested])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections import Counter
 from itertools import combinations, product
 from statistics import fmean, stdev
@@ -193,23 +192,6 @@ def test_topics_are_averaged_over_seeds_with_their_spread(run_one):
         assert scores[f"sim_lda{n}_seed_sd_t1.0"] == pytest.approx(expected.seed_sd)
         by_seed = column(samples, f"sim_lda{n}_seed_sd_t1.0")
         assert stdev(map(fmean, zip(*by_seed))) == pytest.approx(expected.seed_sd)
-
-
-def test_hdp_is_fitted_where_it_is_asked_for(run_one, monkeypatch):
-    pytest.importorskip("tomotopy")
-    settings = {**HOT, "k": 2, "topic_seeds": 2, "encoder": False, "source_encoder": False}
-    plain = run_one(T + "en", metadata=settings, limit=3)
-    assert not [name for name in plain.names if "hdp" in name]
-    assert "hdp" not in plain.record["settings"]
-    more = run_one(T + "en", metadata={**settings, "hdp": True}, limit=3)
-    kinds = ("sim_hdp", "sim_hdp_seed_sd", "sim_hdp_src", "sim_hdp_seed_sd_src")
-    assert more.names - plain.names == {f"{kind}_t1.0" for kind in kinds}
-    # The other topic models are what they are without it.
-    same = column(plain.samples, "sim_lda20_t1.0")
-    assert column(more.samples, "sim_lda20_t1.0") == same
-    monkeypatch.setitem(sys.modules, "tomotopy", None)
-    with pytest.raises(SettingError, match="hdp=true: needs the package tomotopy"):
-        run_one(T + "en", metadata={**settings, "hdp": True}, limit=1)
 
 
 def test_published_single_seed_is_scikit_learn(run_one):

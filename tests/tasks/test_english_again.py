@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import zlib
 
@@ -38,13 +39,14 @@ class Facts(Fixed):
 
 def coin(prompt):
     """Claims as they are, each supported by a coin."""
-    if "[BEGIN CLAIMS" not in prompt:
+    texts = scripted.material(prompt)
+    if "reference" not in texts:
         return scripted.reply(prompt)
-    plain = scripted.between(prompt, "CLAIMS") + scripted.between(prompt, "REFERENCE")
-    rng = random.Random(zlib.crc32(plain.encode()))
-    n = len(scripted.between(prompt, "CLAIMS").splitlines())
-    lines = (f"{i}: {rng.choice(['SUPPORTED', 'NOT SUPPORTED'])}" for i in range(1, n + 1))
-    return scripted.with_code(prompt, "\n".join(lines))
+    claims = texts["claims"]
+    rng = random.Random(zlib.crc32(("\n".join(claims) + texts["reference"]).encode()))
+    verdicts = [{"claim": n, "verdict": rng.choice(["SUPPORTED", "NOT SUPPORTED"])}
+                for n in range(1, len(claims) + 1)]  # fmt: skip
+    return json.dumps({"verdicts": verdicts})
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def _advice(reply: str) -> set[str]:
 
 
 def _kind(prompt):
-    kinds = {"[BEGIN TEXT": "claims", "[BEGIN CLAIMS": "support"}
+    kinds = {'"text": ': "claims", '"reference": ': "support"}
     return next((kind for mark, kind in kinds.items() if mark in prompt), "sentence")
 
 
@@ -157,8 +157,9 @@ def test_abstentions_by_hand(said):
     }  # fmt: skip
 
     def judge(prompt):
-        if "[BEGIN TEXT" in prompt and ("cannot" in prompt or "Sorry" in prompt):
-            return scripted.with_code(prompt, "NONE\nEND OF CLAIMS")
+        text = scripted.material(prompt).get("text", "")
+        if "cannot" in text or "Sorry" in text:
+            return '{"claims": []}'
         return scripted.reply(prompt)
 
     scores, samples, record, _ = said(ROWS, replies, judge)
@@ -183,10 +184,11 @@ def test_abstentions_by_hand(said):
 
 def test_what_the_judge_does_not_say_is_unscored_and_counted(said):
     def judge(prompt):
-        if "[BEGIN TEXT" in prompt and "C is" in prompt:
-            return scripted.with_code(prompt, "1. A is.\n2. C i")  # cut off: no end mark
-        if "[BEGIN CLAIMS" in prompt:
-            return scripted.with_code(prompt, "1: SUPPORTED")  # of two claims
+        texts = scripted.material(prompt)
+        if "C is" in texts.get("text", ""):
+            return '{"claims": ["A is.", "C i'  # cut off
+        if "reference" in texts:
+            return '{"verdicts": [{"claim": 1, "verdict": "SUPPORTED"}]}'  # of two claims
         return scripted.reply(prompt)
 
     rows = [{"id": "a", "en": "salt", "es": "sal", "fr": "sel"}]

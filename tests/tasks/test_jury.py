@@ -14,7 +14,7 @@ from fixed import Fixed
 from xling_tasks.cli import main
 from xling_tasks.criteria import LABELS, OPTIONS, of_judge
 from xling_tasks.errors import SettingError
-from xling_tasks.models.judge import Judgement, Vote, mirrored, verdict
+from xling_tasks.models.judge import _MIRRORED, Judgement, Vote, verdict
 from xling_tasks.report.data import read_models
 from xling_tasks.report.unread import measured, unread
 from xling_tasks.settings import Settings
@@ -25,7 +25,7 @@ ALL = (*LABELS, "no_response")
 
 
 def says(option: str, prompt: str) -> str:
-    return f"Because.\nVERDICT {scripted.code_of(prompt)}: {OPTIONS.get(option, option)}"
+    return json.dumps({"reasoning": "Because.", "verdict": OPTIONS.get(option, option)})
 
 
 def by_question(*options):
@@ -35,9 +35,10 @@ def by_question(*options):
     """
 
     def reply(prompt):
-        if "[BEGIN QUESTION" not in prompt:
-            return "ready"
-        option = options[len(scripted.between(prompt, "QUESTION")) % len(options)]
+        texts = scripted.material(prompt)
+        if "question" not in texts:
+            return scripted.reply(prompt)
+        option = options[len(texts["question"]) % len(options)]
         return None if option is None else says(option, prompt)
 
     return reply
@@ -45,9 +46,10 @@ def by_question(*options):
 
 def longer(prompt):
     """A judge that prefers the longer answer."""
-    if "[BEGIN ANSWER 2" not in prompt:
-        return "ready"
-    one, two = (len(scripted.between(prompt, f"ANSWER {i}")) for i in (1, 2))
+    texts = scripted.material(prompt)
+    if "answer_2" not in texts:
+        return scripted.reply(prompt)
+    one, two = (len(texts[f"answer_{i}"]) for i in (1, 2))
     return says(MORE if two > one else LESS, prompt)
 
 
@@ -84,7 +86,7 @@ def test_the_majority_is_more_than_half_of_all_judges(labels, label, split, reas
 
 
 def test_labels_mirrored():
-    assert [mirrored(label) for label in LABELS] == [LESS, MORE, NEITHER, CONTRA]
+    assert [_MIRRORED.get(label, label) for label in LABELS] == [LESS, MORE, NEITHER, CONTRA]
 
 
 def test_majority_agreement_and_each_judges_own_shares(run, jury):
@@ -187,7 +189,7 @@ def test_both_orders(run_one, serve):
         # Asked once in each order, with the two texts exchanged.
         answer, reference = sample["resps"][0][0].strip(), sample["doc"]["reference"]
         asked = served.prompts
-        ways = [[scripted.between(p, f"ANSWER {i}").strip() for i in (1, 2)] for p in asked]
+        ways = [[scripted.material(p)[f"answer_{i}"].strip() for i in (1, 2)] for p in asked]
         assert ways.count([reference, answer]) == ways.count([answer, reference]) == 1
         assert len(ways) == 10 and record["settings"]["judge_order"] == "both"
     metadata = {"judge": [spec(biased, "biased"), spec(fair, "fair")], "judge_order": "both"}
@@ -243,8 +245,8 @@ def test_claims_are_compared_by_the_first_and_the_log_says_so(run, serve, caplog
     metadata = {"judge": judges, "translator": first.spec(), "languages": ["es"]}
     task = "xlinghealth_information_demo"
     results = run([task, C + "es"], limit=2, metadata=metadata, log_samples=False)
-    assert "[BEGIN CLAIMS" in "".join(first.prompts) and len(other.prompts) == 2
-    assert not any("[BEGIN CLAIMS" in prompt for prompt in other.prompts)
+    assert '"reference": ' in "".join(first.prompts)
+    assert not any('"reference": ' in prompt for prompt in other.prompts)
     assert caplog.text.count("compared by one judge, the first of the list (main)") == 1
     assert "majority_of" not in json.dumps(of_task(results, task).record["signatures"])
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import sqlite3
 from itertools import chain
 from statistics import stdev
 from types import SimpleNamespace
@@ -13,13 +11,15 @@ from types import SimpleNamespace
 import pytest
 from builders import of_task, with_filters
 from fixed import Fixed
+from scripted import material, reply
 from sklearn import metrics as sk
-from stored import saved_in
+from stored import kept_in
 
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.languages import language_name
 from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.replies.store import ReplyStore, store_of
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"
@@ -29,17 +29,17 @@ EXAM = "mmedbench_{}_demo_ja"
 COLD = {"temperatures": [0.0]}
 
 
-def verdict_line(prompt: str, option: str) -> str:
-    return f"Because.\nVERDICT {re.search('carry the code ([a-z]+)', prompt)[1]}: {option}"
+def verdict_line(option: str) -> str:
+    return json.dumps({"reasoning": "Because.", "verdict": option})
 
 
 def by_length(prompt: str) -> str:
     """A judge with an opinion: a different option for different answers."""
-    match = re.search(r"\[BEGIN ANSWER 2 \w+\]\n(.*)\n\[END ANSWER 2", prompt, re.S)
-    if not match:
-        return "ready"
+    texts = material(prompt)
+    if "answer_2" not in texts:
+        return reply(prompt)
     options = [*OPTIONS.values(), "I cannot decide"]
-    return verdict_line(prompt, options[len(match[1]) % len(options)])
+    return verdict_line(options[len(texts["answer_2"]) % len(options)])
 
 
 def rows(samples, metric):
@@ -165,20 +165,12 @@ def test_chat_template_on_and_off(run, chat):
 # Correctness
 
 
-def unsure(prompt: str) -> str:
-    """The same judge, which has other words each time it is asked for the line alone."""
-    if "under a new code" not in prompt:
-        return by_length(prompt)
-    digest = hashlib.sha256(prompt.encode()).hexdigest()
-    return "I cannot say: " + digest.translate(str.maketrans("0123456789", "ghijklmnop"))
-
-
 def asked_again(served):
-    return sum("under a new code" in prompt for prompt in served.prompts)
+    return sum("JSON object that I asked for" in prompt for prompt in served.prompts)
 
 
 def test_correctness_with_a_judge_over_http(run, serve, own_cache):
-    served = serve(unsure)
+    served = serve(by_length)
     tasks = [C + code for code in ("en", "es", "zh", "hi")]
     metadata = {"judge": served.spec()}
     results = run(tasks, metadata=metadata, bootstrap_iters=10)
@@ -199,16 +191,14 @@ def test_correctness_with_a_judge_over_http(run, serve, own_cache):
         assert f"written in {language_name(task[-2:])}" in prompt
         assert "judge-1" in samples[0]["n_judged"]["judge"]
         assert "judge-1" in record["signatures"]["contradictory"]
-        # A header, and a row for each question.
-        assert len(saved_in(own_cache)[task]) == 25
         again += scores["asked_again_rate"] * 24
     assert record["settings"]["judge"]["model_args"]["model"] == "judge-1"
     assert record["data"]["dataset"] == "Demo" and record["data"]["unusable_rows"] == 0
     assert re.fullmatch("[0-9a-f]{64}", record["data"]["sha256"])
     assert set(record["prompts"]) == {"answer", "judge"}
-    # One greeting for all tasks, one call per answer.
-    assert len(served.requests) - len(served.prompts) == 1
-    assert len(served.prompts) == len(set(served.prompts)) == 96 + asked_again(served)
+    # Two greetings for all tasks, one call per answer.
+    assert len(served.requests) - len(served.prompts) == 2
+    assert len(served.prompts) == 96 + asked_again(served)
     # What is not in form is asked about again, once; the second replies are cached too.
     assert again == pytest.approx(asked_again(served)) and asked_again(served)
     before = len(served.prompts)
@@ -220,7 +210,7 @@ def test_second_harness_model_as_judge(run_one, monkeypatch):
     from lm_eval.api.registry import model_registry
 
     def said(prompt, _):
-        return verdict_line(prompt, "contradictory") if "code" in prompt else "ready"
+        return verdict_line("contradictory") if '"answer_2"' in prompt else "ready"
 
     opinion = SimpleNamespace(create_from_arg_obj=lambda *_: Fixed(said))
     monkeypatch.setitem(model_registry._objs, "test_opinion", opinion)
@@ -230,8 +220,8 @@ def test_second_harness_model_as_judge(run_one, monkeypatch):
 
 def test_model_under_test_as_its_own_judge(run_one):
     def reply(context, arguments):
-        if "carry the code" in context:
-            return verdict_line(context, OPTIONS["more_comprehensive"])
+        if '"answer_2"' in context:
+            return verdict_line(OPTIONS["more_comprehensive"])
         return "An answer."
 
     model = Fixed(reply)
@@ -288,8 +278,7 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     served.reply = dying
     with pytest.raises(XlingError, match="judge: the service does not work .*start the same"):
         run(C + "en", metadata=metadata)
-    with sqlite3.connect(own_cache / "replies.sqlite") as db:
-        kept = db.execute("SELECT COUNT(*) FROM replies WHERE key LIKE 'judge:%'").fetchone()[0]
+    kept = len(store_of("judge", own_cache))
     assert kept == 9
     served.settle()  # what the run that has ended left under way is none of the next one's
     served.fail_with, served.reply = None, by_length
@@ -333,13 +322,8 @@ def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_ca
     metadata = {"k": 3, "temperatures": [0.0, 1.0]}
     with pytest.raises(RuntimeError, match="while scoring"):
         run([C + "en", V + "en", LL + "en", T + "en"], limit=2, metadata=metadata)
-    saved = saved_in(own_cache)
-    assert sorted(saved) == [T + "en", C + "en", V + "en", LL + "en"]
-    header, *documents = saved[T + "en"]
-    temperatures = [arguments["temperature"] for arguments in header["arguments"]]
-    asked = [request for row in documents for request in row["requests"]]
-    counts = [(temperatures[item["arguments"]], len(item["answers"])) for item in asked]
-    assert counts == [(0.0, 1), (1.0, 3)] * 2
+    kept = {folder.name.partition("-")[0]: len(ReplyStore(folder)) for folder in kept_in(own_cache)}
+    assert kept == {C + "en": 2, V + "en": 20, LL + "en": 20, T + "en": 8}
 
 
 def test_a_cache_that_cannot_be_made_is_told_and_the_run_goes_on(run_one, serve, caplog):

@@ -128,7 +128,8 @@ def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
     scores, (sample, *_), _, _ = flaky(
         "xlinghealth_correctness_demo_en", {0: GONE}, 3, judge=served.spec()
     )
-    assert len(served.prompts) == 2 * 2  # each is not in form, and asked about once more
+    # Each is not in form, and asked about once more.
+    assert len(served.prompts) == 2 * 2
     assert scores["judge_failed_rate"] == 0 and scores["no_response"] == 1
     assert sample["no_response"] is None and sample["n_answered"]["missing"][0][2] == "failed"
 

@@ -96,7 +96,7 @@ def test_every_damage_is_one_line(command, kind, whole, ready, tmp_path, capsys)
     assert wrong == []
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "rank", "translate export"])
+@pytest.mark.parametrize("command", [*COMMANDS, "rank"])
 def test_samples_without_their_results_are_an_error(command, whole, tmp_path, capsys):
     """How they were made, and how many they were, is not known."""
     out = tmp_path / "out"

@@ -109,7 +109,7 @@ def test_a_setting_with_braces_that_is_no_json_is_told_how_to_be_written(tmp_pat
     ("name", "meant"),
     [
         ("xlinghealth_verifiabilty_demo", "xlinghealth_verifiability_demo"),
-        ("mmlu_clinicl", None),  # the harness's own says it
+        ("mmlu_virolgy", None),  # the harness's own says it
         ("xlinghealth_*_demo", None),
         ("mine.yaml", None),
     ],
@@ -118,7 +118,7 @@ def test_a_misspelt_task_of_ours_is_named(monkeypatch, name, meant):
     ours = discovery.task_folder()
     paths = {
         "xlinghealth_verifiability_demo": ours / "xlinghealth" / "x.yaml",
-        "mmlu_clinical": Path("/lm_eval/tasks/mmlu.yaml"),
+        "mmlu_virology": Path("/lm_eval/tasks/mmlu.yaml"),
         "health": None,  # a tag
     }
     index = {task: types.SimpleNamespace(yaml_path=path) for task, path in paths.items()}

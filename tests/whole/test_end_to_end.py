@@ -19,10 +19,9 @@ TASKS = [
 
 
 def opinion(prompt: str) -> str:
-    if "carry the code" not in prompt:
+    if '"answer_2"' not in prompt:
         return "ready"
-    code = prompt.split("carry the code ")[1][:6]
-    return f"Reasons.\nVERDICT {code}: {list(OPTIONS.values())[len(prompt) % 4]}"
+    return json.dumps({"reasoning": "So.", "verdict": list(OPTIONS.values())[len(prompt) % 4]})
 
 
 def check(results, limit):

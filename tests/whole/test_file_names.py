@@ -11,10 +11,13 @@ import pytest
 from builders import changed, evaluated, readers
 from hypothesis import given
 from hypothesis import strategies as st
+from stored import Killed, dying_after, kept_in
 from viewing import Viewer
 
 from xling_tasks.cli import main
+from xling_tasks.lm import journaled
 from xling_tasks.output import file_name, file_names
+from xling_tasks.replies.store import ReplyStore
 
 HOSTILE = {
     "folder": "a b/c", "climbs": "x/../../../../PWNED", "absolute": "/tmp/PWNED",
@@ -28,7 +31,7 @@ FIXED = {"README.md", ".eval_results"}
 UNNAMED = ("empty", "half a letter")
 """What no version of ours wrote, and no page can show."""
 FEW = ("climbs", "absolute", "NUL", "half a letter", "script", "empty")
-SLOW = ("merge", "board")
+SLOW = ("board",)
 """Commands whose names of files come from the same function as the report's, seconds each."""
 TASKS = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "es")]
 
@@ -71,7 +74,7 @@ def named(whole: Path, to: Path, name: str) -> Path:
     return changed(Path(shutil.copytree(whole, to)), rename)
 
 
-COMMANDS = ("report", "compare", "board", "annotate", "submit hf", "merge")
+COMMANDS = ("report", "compare", "board", "annotate", "submit hf")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -136,7 +139,7 @@ def test_a_task_whose_name_is_no_file_name_is_one_line(kind, whole, tmp_path, ca
 
 
 @pytest.mark.parametrize("name", ["Con? A", ".hidden", "-rf", "q" * 190])
-def test_a_task_of_any_name_keeps_its_answers_and_is_replayed(name, run, tmp_path, own_cache):
+def test_a_task_of_any_name_keeps_its_answers(name, run, tmp_path, own_cache):
     from lm_eval.tasks import TaskManager
 
     from xling_tasks.discovery import task_folder
@@ -146,9 +149,9 @@ def test_a_task_of_any_name_keeps_its_answers_and_is_replayed(name, run, tmp_pat
     text = re.sub(r"(?m)^include: ", f"include: {leaf_of_ours.parent}/", text)
     (tmp_path / "own.yaml").write_text(text)
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
-    first = run([name], task_manager=manager, limit=2)
-    kept = [*own_cache.iterdir()]
-    assert kept and all(PLAIN.match(path.name) for path in kept)
-    again = run([name], "xling_replay", model_args={"path": str(own_cache)},
-                task_manager=manager, limit=2)  # fmt: skip
-    assert again["results"][name] == first["results"][name]
+    with dying_after(5), pytest.raises(Killed):
+        run([name], task_manager=manager, limit=2)
+    journaled.end()
+    (kept,) = kept_in(own_cache)
+    assert PLAIN.match(kept.name) and len(ReplyStore(kept)) == 5
+    assert run([name], task_manager=manager, limit=2)["results"][name]

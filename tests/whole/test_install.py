@@ -128,7 +128,7 @@ def test_installed_seen_from_another_folder_and_gone_after_uninstall(
         assert installed(environment) == names
     else:
         assert call(python, "-c", SEES, cwd=elsewhere) == "True\n"
-    assert Path(call(environment / "bin/xling", "path", cwd=elsewhere).strip()).is_dir()
+    assert call(environment / "bin/xling", "--version", cwd=elsewhere).strip()
     pip(environment, "uninstall", "--yes", "--quiet", "xling-tasks")
     assert traces(environment) == before
     assert call(python, "-c", "print('up')", cwd=elsewhere) == "up\n"

@@ -68,8 +68,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in PROMPTS.items():
         texts[name]["dag"] = text
     prompts.write_text(yaml.safe_dump(texts, allow_unicode=True))
-    phrases = ours / "readers/phrases/dag.yaml"
-    phrases.write_text("verdict: {yes: [iin], 'no': [aayi]}\n")
+    words = ours / "readers/words.yaml"
+    words.write_text(words.read_text() + "dag:\n  yes: iin\n  no: aayi\n")
     _python(house, "-m", "xling_task_yaml._generate")
     return house
 
@@ -103,7 +103,7 @@ def test_its_own_tasks_alone_are_new(house):
 ROWS, RECORDS = "xling_metrics/languages.yaml", "xling_tasks/data/records.yaml"
 TEXTS = "xling_tasks/data/prompt_files/xlinghealth.yaml"
 SAMPLE = "xling_tasks/data/sample/xlinghealth_demo.jsonl"
-WORDS = "xling_tasks/readers/phrases/dag.yaml"
+WORDS = "xling_tasks/readers/words.yaml"
 ALCOHOL = "Can I drink alcohol while taking paracetamol?"
 INSULIN = "How should I store my insulin at home?"
 SLIPS = {
@@ -114,22 +114,17 @@ SLIPS = {
     "code": [(RECORDS, "- dag", "- dga", "records.yaml, demo: the language 'dga' has no row. Mend the code")],
     "field": [(RECORDS, "- dag", "- dag\n    langs: dag", "records.yaml, demo: unknown field 'langs'")],
     "Norwegian": [(RECORDS, "- dag", "- no", 'line .* YAML takes no .* quotation marks: "no"')],
-    "letters of phrases": [(WORDS, "[iin]", "[ναι]", "dag.yaml: verdict: yes: none is in the letters of Dagbani")],
+    "letters of words": [(WORDS, "yes: iin", "yes: ναι", "words.yaml: dag: yes: none is in the letters of Dagbani")],
     "column": [(SAMPLE, "question_Dagbani", "question_Dag", "'question_Dagbani' is missing")],
     "code of a prompt": [(TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")],
-    "kind": [(WORDS, "yes: [", "yess: [", "dag.yaml: verdict: unknown kind 'yess'. Did you mean")],
-    "part": [(WORDS, "verd", "noun: [x]\nverd", "unknown kind 'noun'. It stands below verdict:")],
-    "no list": [(WORDS, "[iin]", "iin", r"dag.yaml: verdict: yes: expected a list, .* got 'iin'")],
-    "half a choice": [(WORDS, "[iin]", "[iin|ee]", r"yes: expected '\(a\|b\) c' .*'iin\|ee'")],
     "several": [
         (ROWS, ", question: 'Bohigu:'", "", "languages.yaml, dag: no `question`"),
         (TEXTS, "verifiability:\n  dag", "verifiability:\n  tw", r"'verifiability' \[dag\]: there is"),
         (SAMPLE, f"{ALCOHOL} (dag)", "", "id 1, answer_ids 1, in Dagbani: question text missing"),
-        (SAMPLE, f"{INSULIN} (dag)", INSULIN, "id 3: question_Dagbani: is the English text"),
-        (WORDS, "[iin]", "[aayi]", "dag.yaml: verdict: 'aayi' stands in yes and in no")],
+        (SAMPLE, f"{INSULIN} (dag)", INSULIN, "id 3: question_Dagbani: is the English text")],
     "silent": [
         (TEXTS, "Bohigu:", "Bohisi:", r"\[dag\]: no line Bohigu: {question}"),
-        (WORDS, "yes: [iin], ", "", "dag.yaml: verdict: yes: there is none; a Yes in Dagbani")],
+        (WORDS, "yes: iin", "the: iin", "words.yaml: dag: yes: there is none; a Yes in Dagbani")],
 }  # fmt: skip
 
 

@@ -11,10 +11,9 @@ import builders
 import pytest
 import scripted
 from builders import UNASKED
-from stored import names_in
+from stored import kept_in
 
-from xling_tasks.replies.journal import read_journal
-from xling_tasks.replies.role import saved_places
+from xling_tasks.replies.store import ReplyStore
 
 pytest.importorskip("torch")
 
@@ -161,12 +160,9 @@ def test_processes_give_the_scores_of_one(tmp_path, run, serve):
     assert done.returncode == 0, done.stderr[-3000:]
     two, died, whole = json.loads(done.stdout.splitlines()[-1])
     assert died != 0 and whole == two == 0, done.stderr[-3000:]
-    headers = saved_places(tmp_path / "pair" / "replies.sqlite").values()
-    assert sum(header["rank"] == 1 for header in headers) == len(TASKS)
-    there = [each for each in names_in(tmp_path / "died.kept") if each[1].endswith("of3")]
-    kept = [read_journal(*each) for each in there]
-    assert sum(len(content.answers) for content in kept) >= 20
-    assert not [name for _, name in names_in(tmp_path / "three") if name.endswith("of3")]
+    there = [folder for folder in kept_in(tmp_path / "died.kept") if folder.name.endswith("of3")]
+    assert sum(len(ReplyStore(folder)) for folder in there) >= 20
+    assert not [folder for folder in kept_in(tmp_path / "three") if folder.name.endswith("of3")]
     for name in ("pair", "whole"):
         plan = plans[name]
         one = alone(run, plan["settings"], plan["tasks"], plan["limit"])

@@ -26,10 +26,8 @@ from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import Extraction, extract, verify
-from xling_tasks.models.fence_key import fences
 from xling_tasks.models.translate.translator import Translator, translator
 from xling_tasks.output import many
-from xling_tasks.readers.fences import Fences
 from xling_tasks.safe_json import json_objects
 
 
@@ -43,8 +41,7 @@ def check_translator(options: argparse.Namespace) -> str:
     engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
     judge = backend("judge", specs[1], settings.xling_cache)
     judge.check()
-    codes_of = fences(settings.xling_cache, settings.fence_key)
-    rows = _measured(texts, codes, engine, judge, prompts, codes_of)
+    rows = _measured(texts, codes, engine, judge, prompts)
     if options.json:
         signatures = {"translator": engine.signature, "judge": judge.signature}
         return json.dumps({"languages": rows, "signatures": signatures}, indent=2)
@@ -62,11 +59,10 @@ def _measured(
     engine: Translator,
     judge: Backend,
     prompts: Prompts,
-    codes_of: Fences,
 ) -> list[dict[str, Any]]:
     back = {code: _there_and_back(texts, code, engine) for code in codes}
     every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))
-    extractions = extract(every, prompts.get("claims", "en"), judge, codes_of)
+    extractions = extract(every, prompts.get("claims", "en"), judge)
     claims = dict(zip(every, extractions, strict=True))
     compared = [
         pair
@@ -75,7 +71,7 @@ def _measured(
         if other is not None
         for pair in _pairs(text, other, claims)
     ]
-    said = verify(compared, prompts.get("support", "en"), judge, codes_of)
+    said = verify(compared, prompts.get("support", "en"), judge)
     verdicts = dict(zip(compared, said, strict=True))
 
     def scores(text: str, other: str | None) -> ClaimScores:

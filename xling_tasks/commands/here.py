@@ -1,4 +1,4 @@
-"""`xling` alone: what lies in this folder, and what to do with it; and `xling path`."""
+"""`xling` alone: what lies in this folder, and what to do with it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shlex
 from collections import Counter
 from pathlib import Path
 
-from xling_tasks.discovery import task_folder
 from xling_tasks.output import many
 
 DEEPEST = 3
@@ -75,8 +74,3 @@ def _with_runs(runs: dict[str, dict[str, int]]) -> str:
 def _q(name: str) -> str:
     """A name as the shell takes it, also one that looks like an option."""
     return shlex.quote(f"./{name}" if name.startswith("-") else name)
-
-
-def path(options: argparse.Namespace) -> str:
-    """`xling path`: where the task files are."""
-    return str(task_folder())

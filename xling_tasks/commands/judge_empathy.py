@@ -7,7 +7,6 @@ by people in distress: nothing here quotes one but the prompts to the judge.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,9 +18,8 @@ from xling_tasks.commands.train_empathy import SHORT, published_rows
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.models.backend import backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
-from xling_tasks.models.fence_key import fences
+from xling_tasks.models.form import ask_json, material, schema
 from xling_tasks.output import many
-from xling_tasks.readers.fences import last_statement, said_lines
 
 DEFINITIONS = {
     "emotional_reactions": (
@@ -53,12 +51,11 @@ def judge_empathy(options: argparse.Namespace) -> str:
     prompt = Prompts(settings.prompts).get("empathy_examples", "en")
     judge = backend("judge", spec, settings.xling_cache)
     judge.check()
-    codes = fences(settings.xling_cache, settings.fence_key)
     rows: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}
     unread = []
     for column, name in enumerate(MECHANISMS):
         shown = examples([pairs[i] for i in parts.train], column, options.shots, options.seed)
-        said = ask(tested, shown, name, prompt, judge, codes)
+        said = ask(tested, shown, name, prompt, judge)
         rows |= _scores(name, [int(pair.present[column]) for pair in tested], said)
         unread.append(f"{name} {sum(word is None for word in said)}")
     note = f"{many(len(tested), 'pair')}; without a readable answer, and left out: "
@@ -76,45 +73,25 @@ def examples(pairs: Sequence[Pair], column: int, n: int, seed: int) -> list[tupl
 
 
 def ask(
-    pairs: Sequence[Pair], shown: Sequence[tuple[Pair, bool]], name: str, prompt: Any, judge: Any,
-    codes: Any,
-) -> list[int | None]:  # fmt: skip
-    """Whether the judge finds a mechanism in each response: 1, 0, or None for no answer."""
-    inert = judge.inert
-    asked: list[str] = []
-    code_of: dict[str, str] = {}
-    texts = [text for example, _ in shown for text in (example.seeker, example.response)]
-    for pair in pairs:
-        # By the examples, so that all prompts begin alike.
-        code = codes.code(name, *texts, apart_from=(pair.seeker, pair.response))
-        blocks = [
-            f"[BEGIN POST {code}]\n{inert(example.seeker)}\n[END POST {code}]\n"
-            f"[BEGIN RESPONSE {code}]\n{inert(example.response)}\n[END RESPONSE {code}]\n"
-            f"Right answer: {'YES' if present else 'NO'}"
-            for example, present in shown
-        ]
-        text = prompt.fill(
-            definition=DEFINITIONS[name], examples="\n\n".join(blocks), post=inert(pair.seeker),
-            response=inert(pair.response), code=code,
-        )  # fmt: skip
-        asked.append(text)
-        code_of[text] = code
-
-    def reads(text: str, reply: str) -> bool:
-        return read_answer(reply, code_of[text]) is not None
-
-    replies = judge.ask(asked, until=("[BEGIN POST",), reads=reads)
-    return [read_answer(said, code_of[text]) for text, said in zip(asked, replies, strict=True)]
-
-
-def read_answer(reply: str | None, code: str) -> int | None:
-    """1 for YES, 0 for NO behind the code on a reply's last such line; else None."""
-
-    def read(line: str) -> int | None:
-        form = re.fullmatch(rf"(?:answer )?\[?{code}\]? ?:? ?(yes|no) ?\.?", line)
-        return None if form is None else int(form[1] == "yes")
-
-    return last_statement(said_lines(reply, [code]), code, read)
+    pairs: Sequence[Pair], shown: Sequence[tuple[Pair, bool]], name: str, prompt: Any, judge: Any
+) -> list[int | None]:
+    """Return whether the judge finds a mechanism in each response: 1, 0, or None for no answer."""
+    blocks = [
+        f"{material(post=example.seeker, response=example.response)}\n"
+        f"Right answer: {'YES' if present else 'NO'}"
+        for example, present in shown
+    ]
+    asked = [
+        prompt.fill(
+            definition=DEFINITIONS[name],
+            examples="\n\n".join(blocks),
+            material=material(post=pair.seeker, response=pair.response),
+        )
+        for pair in pairs
+    ]
+    came = ask_json(judge, asked, schema(answer=["YES", "NO"]))
+    values = [came[text].value for text in asked]
+    return [None if value is None else int(value["answer"] == "YES") for value in values]
 
 
 def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[str, str]:

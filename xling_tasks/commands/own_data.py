@@ -5,35 +5,24 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import statistics
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-from xling_metrics.language import knows
-from xling_metrics.languages import known
-from xling_metrics.words import LETTER
 
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.own import example
 from xling_tasks.data.own.check import check, check_conversations, holds_conversations, usable
 from xling_tasks.data.own.load import OwnData
-from xling_tasks.data.own.oddities import listed
 from xling_tasks.data.own.turns import SAMPLE
 from xling_tasks.data.own.written import (
     KINDS,
-    TOO_SHORT,
     Texts,
     foreign_script,
-    language_or,
-    read_as,
     texts_of,
 )
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
-from xling_tasks.models.translate.degenerate import reasons, repeats
 from xling_tasks.output import many, write_new
 from xling_tasks.settings import Settings
 
@@ -76,7 +65,7 @@ def check_own(options: argparse.Namespace) -> Screen:
     conversations = holds_conversations(path)
     checked = check_conversations(path, scripts) if conversations else check(path, scripts)
     data = checked.data
-    errors, odd = list(checked.errors), [*checked.look, *(odd_texts(data) if data else ())]
+    errors, odd = list(checked.errors), list(checked.look)
     counts = usable(data) if data else {}
     if options.json:
         told = {
@@ -160,77 +149,16 @@ def _languages(data: Any) -> list[dict[str, Any]]:
 # What is said of the texts
 
 
-_SAYS = {
-    "repeated": "repeat themselves, as a model does that loops",
-    "declined": "decline to translate",
-    "length": "are far longer or shorter than their English would make them",
-}
-_MOST = 50
-_A_WORD = 8
-"""Letters of English, or as many as say so much elsewhere, below which one word is no question."""
-
-
-def odd_texts(data: OwnData) -> Iterator[str]:
-    """Texts that are hardly what they are called, loops, and translations that are none."""
-    every = [texts for texts in texts_of(data) if texts.kind != "option"]
-    english = {texts.kind: texts.of for texts in every if texts.code == "en"}
-    for texts in every:
-        if texts.kind == "question":
-            few = [key for key, text in texts.of.items() if _hardly_asks(text, texts.code)]
-            if few:
-                yield f"{texts.name} of a single short word: {listed(few)}; is that all?"
-        loops = [key for key, text in texts.of.items() if texts.code == "en" and repeats(text)]
-        if loops:
-            yield f"{texts.name} {_SAYS['repeated']}: {listed(loops)}"
-    for kind in english:
-        yield from _no_translations([own for own in every if own.kind == kind], english[kind])
-
-
-def _hardly_asks(text: str, code: str) -> bool:
-    row = known(code)
-    letters = len(LETTER.findall(text)) / (1.0 if row is None else row.density)
-    return len(text.split()) == 1 and letters < _A_WORD
-
-
-def _no_translations(every: Sequence[Texts], english: Mapping[str, str]) -> Iterator[str]:
-    """Translations of one kind of text that fail; the English where most languages point at it."""
-    found: dict[tuple[str, str], list[str]] = {}
-    odd_length, languages = Counter[str](), Counter[str]()
-    others = [texts for texts in every if texts.code != "en"]
-    for texts in others:
-        keys = [key for key in texts.of if key in english]
-        pairs = [(english[key], texts.of[key]) for key in keys]
-        languages.update(keys)
-        for key, reason in zip(keys, reasons(pairs, "en", texts.code), strict=True):
-            if reason in _SAYS:
-                found.setdefault((texts.name, reason), []).append(key)
-                odd_length[key] += reason == "length"
-    blamed = {key for key, n in odd_length.items() if languages[key] > 2 and 2 * n > languages[key]}
-    for (name, reason), ids in found.items():
-        kept = [key for key in ids if reason != "length" or key not in blamed]
-        if kept:
-            yield f"{name} {_SAYS[reason]}: {listed(kept)}"
-    if blamed:
-        yield (
-            f"{KINDS[others[0].kind]} whose English is far longer or shorter than most other "
-            f"languages would make it: {listed(sorted(blamed))}"
-        )
-
-
 def described(data: OwnData) -> list[dict[str, Any]]:
-    """A row per language and kind of text: script, language, and how long beside English."""
-    rows = texts_of(data)
-    english = {own.kind: own.of for own in rows if own.code == "en"}
+    """A row per language and kind of text, with its script."""
     return [
         {
             "language": language_name(own.code),
             "texts": KINDS[own.kind],
             "count": len(own.of),
             "script": _script(data, own),
-            "read as": _language(data, own),
-            "length to English": _ratio(own.of, english.get(own.kind, {}), own.code),
         }
-        for own in rows
+        for own in texts_of(data)
     ]
 
 
@@ -239,19 +167,6 @@ def _script(data: OwnData, texts: Texts) -> str:
     stated, other = data.tongues[texts.code].script, sorted({name for name in found if name})
     wrong = sum(map(bool, found))
     return stated if not wrong else f"{stated}; {', '.join(other)} in {wrong} of {len(found)}"
-
-
-def _language(data: OwnData, texts: Texts) -> str:
-    (told,) = read_as(data, [" ".join(list(dict.fromkeys(texts.of.values()))[:_MOST])], texts.code)
-    if told is None:
-        return TOO_SHORT if knows(texts.code) else "not checked"
-    return "not English" if told == texts.code and not knows(texts.code) else language_or(told)
-
-
-def _ratio(own: Mapping[str, str], english: Mapping[str, str], code: str) -> float | None:
-    """The median of lengths in characters beside the English text's."""
-    both = [len(text) / len(english[key]) for key, text in own.items() if english.get(key)]
-    return None if code == "en" or not both else round(statistics.median(both), 2)
 
 
 # The next step

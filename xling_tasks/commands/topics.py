@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,12 +13,8 @@ from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
 from xling_tasks.models.backend import backend
-from xling_tasks.models.fence_key import fences
+from xling_tasks.models.form import ask_json, material, schema
 from xling_tasks.output import many, refuse_file
-from xling_tasks.readers.fences import last_statement, said_lines
-
-TRIES = 4
-"""How often a question is asked about until a topic of the list is named, as published."""
 
 
 def topics(options: argparse.Namespace) -> str:
@@ -36,62 +31,26 @@ def topics(options: argparse.Namespace) -> str:
     judge = backend("judge", spec, settings.xling_cache)
     judge.check()
     prompt = Prompts(settings.prompts).get("topic", "en")
-    topic_of = _classify(
-        texts, names, prompt, judge, fences(settings.xling_cache, settings.fence_key)
-    )
+    topic_of = _classify(texts, names, prompt, judge)
     write_topics(options.to, topic_of)
     counts = Counter(topic_of.values())
     order = [*names, UNCLASSIFIED]
     rows = [{"topic": name, "questions": counts[name]} for name in order if counts[name]]
-    said = f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED} after {TRIES} tries"
+    said = f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED}"
     shown = f"{options.to}: {many(len(topic_of), 'question')}, {said}. Judge: {judge.signature}"
     return f"{table(rows)}\n\n{shown}"
 
 
 def _classify(
-    texts: Mapping[str, str], names: Sequence[str], prompt: Any, judge: Any, codes: Any
+    texts: Mapping[str, str], names: Sequence[str], prompt: Any, judge: Any
 ) -> dict[str, str]:
-    """Question -> topic; those without a readable reply after `TRIES` tries are unclassified.
-
-    A try that fails is repeated with its number behind the prompt: a greedy judge would only repeat
-    itself, and its cache too.
-    """
-    topic_of: dict[str, str] = {}
-    inert = judge.inert
+    """Return question -> topic; those without a readable reply are unclassified."""
     listed = "\n".join(f"- {name}" for name in names)
-    for attempt in range(TRIES):
-        left = [question for question in texts if question not in topic_of]
-        asked: dict[str, tuple[str, str]] = {}
-        for question in left:
-            code = codes.code(texts[question], listed, str(attempt))
-            text = prompt.fill(question=inert(texts[question]), topics=listed, code=code)
-            again = f"\n(Attempt {attempt + 1}: the line must have this form.)" if attempt else ""
-            asked[text + again] = (question, code)
-
-        def reads(text: str, reply: str, asked: Any = asked) -> bool:
-            return read_topic(reply, asked[text][1], names) is not None
-
-        replies = judge.ask(list(asked), until=("[BEGIN ITEM",), reads=reads) if asked else []
-        for (question, code), reply in zip(asked.values(), replies, strict=True):
-            topic = read_topic(reply, code, names)
-            if topic is not None:
-                topic_of[question] = topic
-    return {question: topic_of.get(question, UNCLASSIFIED) for question in texts}
-
-
-def read_topic(reply: str | None, code: str, names: Sequence[str]) -> str | None:
-    """The topic of the list that a reply's line with the code names; None where there is none."""
-    known = {_plain(name): name for name in names}
-
-    def read(line: str) -> str | None:
-        form = re.fullmatch(rf"(?:topic )?\[?{code}\]? ?:? ?(.+)", line)
-        return None if form is None else known.get(_plain(form[1]))
-
-    return last_statement(said_lines(reply, [code]), code, read)
-
-
-def _plain(name: str) -> str:
-    return " ".join(re.findall(r"\w+", name.casefold()))
+    asked = {question: prompt.fill(material=material(question=text), topics=listed)
+             for question, text in texts.items()}  # fmt: skip
+    came = ask_json(judge, [*asked.values()], schema(topic=[*names]))
+    said = {question: came[text].value for question, text in asked.items()}
+    return {question: value["topic"] if value else UNCLASSIFIED for question, value in said.items()}
 
 
 def _texts(tasks: Sequence[Any]) -> dict[str, str]:

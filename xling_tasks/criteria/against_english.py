@@ -95,14 +95,12 @@ def _supported(claims: Any, marks: Any) -> list[Passage]:
 
 
 def _shared(sample: Mapping[str, Any], language: str) -> Found:
-    return Found(score=_agreement(sample, language, "information_f1_by_prompt", "information_f1"))
+    return Found(score=_agreement(sample, language, "information_f1_by_prompt"))
 
 
 def _least_shared(own: Side, _: Side) -> Iterator[Behind]:
     """The lowest F1 of claims."""
-    # Runs before version 2 of the task have a prompt's F1 under the second name.
-    known = (own.values(name) for name in ("information_f1_by_prompt", "information_f1"))
-    for question, value in next((values for values in known if values), {}).items():
+    for question, value in own.values("information_f1_by_prompt").items():
         if value is not None and value < 1:
             yield Behind(question, 1 - value, f"F1 of claims {value:.2f}")
 

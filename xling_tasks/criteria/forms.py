@@ -116,7 +116,7 @@ class Drawn(NamedTuple):
     """A picture of the criterion.
 
     Attributes:
-        kinds: How, the first that there are values for: `labels`, `lines`, `heat`, `dots`, `boxes`.
+        kinds: How, the first that there are values for: `labels`, `lines`, `dots`.
         metrics: Which metric: of those that a run has the `pick`.
         pick: The `first`, the `last`, or `each`.
     """
@@ -248,7 +248,7 @@ class Criterion:
     def pictures(self) -> tuple[Drawn, ...]:
         """Its pictures, in their order."""
         endpoints = tuple(item.metric for item in self.endpoints)
-        return self.drawn or (Drawn("heat dots", endpoints),)
+        return self.drawn or (Drawn("lines", endpoints),)
 
     def endpoints_among(self, names: Iterable[str]) -> dict[str, Endpoint]:
         """The endpoints among the metrics of one task, as it calls them (`macro_f1_t0.0`).

@@ -83,11 +83,10 @@ def about(
 def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | None:
     """What a task is about, as it recorded it (`about`); None for a task that is not ours.
 
-    Its name tells it for results of versions up to 0.1.0 only. A DataError says that a newer
-    version recorded it, or that no version could have.
+    A DataError says that a newer version recorded it, or that no version could have.
     """
     if not recorded:
-        return _place_by_name(task)
+        return None
     if recorded.get("format") != FORMAT:
         raise DataError(
             f"{task}: its results say what they are about in format {recorded.get('format')!r}, "
@@ -112,24 +111,3 @@ def primary_of(
     if recorded and isinstance(recorded.get("primary"), list):
         return [str(name) for name in recorded["primary"]]
     return list(CRITERIA[place.criterion].endpoints_among(names))
-
-
-_OLD_NAMES = (
-    (re.compile(r"xlinghealth_(information)_(\w+)"), ""),
-    (re.compile(r"xlinghealth_(correctness|consistency|verifiability(?:_ll)?)_(\w+)_(\w\w)"), ""),
-    (re.compile(r"(mmedbench_(?:mcqa|rationale)(?:_ll|_ft)?)_(?:(demo)_)?(\w\w)"), "mmedbench"),
-    (re.compile(r"xling_(information|empathy)"), "xling"),
-)
-
-
-def _place_by_name(task: str) -> Place | None:
-    """What a task of version 0.1.0 was about, which recorded it in its name alone."""
-    for pattern, dataset in _OLD_NAMES:
-        if match := pattern.fullmatch(task):
-            parts = [part for part in match.groups()[1:] if part is not None]
-            if match[1] not in CRITERIA:
-                return None
-            if CRITERIA[match[1]].several_languages:
-                return Place(match[1], parts[0] if parts else dataset, "")
-            return Place(match[1], parts[0] if len(parts) > 1 else dataset, parts[-1])
-    return None

@@ -30,15 +30,12 @@ RATES = {name: Rate(**row) for name, row in CONTENT["rates"].items()}
 IN_LANGUAGE = ("langid_match", "language_consistency")
 """Whether answers, or their sentences, are in the user's language."""
 
-SECOND_OPINIONS = ("second_language_match", "second_language_consistency")
-"""The same by another identifier: shown, never counted."""
-
 COLUMNS: dict[str, str] = CONTENT["columns"]
 """What else the tables of coverage tell, with their headings."""
 
 COVERAGE = frozenset(
-    {name for name, rate in RATES.items() if rate.column or name == "unparsed"}
-    | {*IN_LANGUAGE, *SECOND_OPINIONS, *COLUMNS, *JURY_METRICS}
+    {name for name, rate in RATES.items() if rate.column}
+    | {*IN_LANGUAGE, *COLUMNS, *JURY_METRICS}
     | {"language_consistency_published", "unusable_rows"}
 )
 """Metrics that say what was measured rather than how well."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,35 +32,21 @@ FIELDS = {
     for names, needed, optional in (
         ("verifiability", "question answer", "language"),
         ("answer consistency", "question", "language"),
-        ("judge", "question reference answer code", "language"),
+        ("judge", "", "material question reference answer language"),
         ("translate", "text", "source_language target_language"),
         ("mcqa rationale mcqa_ft rationale_ft", "question options", "language"),
         ("information", "prompt", "language"),
         ("empathy", "post", "language"),
-        ("claims", "text code", ""),
-        ("support", "claims reference code", ""),
-        ("read_letters", "options reply code", "language"),
-        ("read_verdict", "reply code", "language answer"),
-        ("empathy_examples", "definition examples post response code", ""),
-        ("rubric", "conversation answer criteria verdicts code", "language"),
-        ("topic", "question topics code", ""),
-        ("rank", "question rationales code", "options answer reference count language"),
+        ("claims support", "material", ""),
+        ("read_letters read_verdict", "material", "language"),
+        ("empathy_examples", "definition examples material", ""),
+        ("rubric", "material", "language"),
+        ("topic", "topics material", ""),
+        ("rank", "material count", "language"),
     )
     for name in names.split()
 }
 """Fields of each prompt: those it must have, and those it may have."""
-
-_LINES = {
-    "judge": "VERDICT {code}: option",
-    "claims": "{code} N. claim, and at the end {code} END OF CLAIMS",
-    "support": "{code} N: SUPPORTED",
-    "topic": "TOPIC {code}: NAME",
-    "empathy_examples": "ANSWER {code}: WORD",
-    "rank": "RANKING {code}: 2 > 1",
-    "read_letters": "ANSWER {code}: LETTERS",
-    "read_verdict": "ANSWER {code}: WORD",
-}
-"""What a reply's lines must look like, by prompt: without the code they do not count."""
 
 
 @dataclass(frozen=True)
@@ -207,23 +192,9 @@ def _check_fields(where: str, name: str, text: str) -> None:
                 f"{where}: unknown field {{{field}}}.{did_you_mean(field, needed | optional)} "
                 "Write {{ and }} for braces that are no field."
             )
-    missing = sorted(needed - (fields_of(text) or set()))
+    own = fields_of(text) or set()
+    if name == "judge" and "material" not in own:  # the published form: an option on the last line
+        needed = frozenset({"question", "reference", "answer"})
+    missing = sorted(needed - own)
     if missing:
-        hint = f"; a reply's lines must carry it: '{_LINES[name]}'" if missing == ["code"] else ""
-        raise PromptError(f"{where}: the field {{{missing[0]}}} is missing{hint}")
-    if name == "judge" and not re.search(r"[^\W\d_][^\w\n]*\{code\}(?!.*\{code\})", text, re.S):
-        raise PromptError(
-            f"{where}: a word must stand before the last {{code}}, as in '{_LINES[name]}'"
-        )
-    if name in ("claims", "support") and not _asks_for_code(name, text):
-        raise PromptError(
-            f"{where}: behind the texts it must ask for lines with {{code}}: '{_LINES[name]}'; "
-            "lines without it do not count"
-        )
-
-
-def _asks_for_code(name: str, text: str) -> bool:
-    """Whether the code stands behind all texts, elsewhere than in the end of a fence."""
-    material = FIELDS[name][0] - {"code"}
-    last = max(text.rfind(f"{{{each}}}") for each in material)
-    return "{code}" in re.sub(r"\[/?END\b[^\]\n]*\]", "", text[last:], flags=re.I)
+        raise PromptError(f"{where}: the field {{{missing[0]}}} is missing")

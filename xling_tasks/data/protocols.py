@@ -1,7 +1,7 @@
-"""What each paper fixes of a run, and what stays other than in it: `--metadata protocol=published`.
+"""What each paper fixes of a run: `--metadata protocol=published`.
 
-Everything that is known of it stands here: settings take their values from `FIXED`, a report labels
-cells by `UNLIKE`, and `docs/published.md` lists the same (a test compares them).
+Settings take their values from `FIXED`; `docs/published.md` lists the same (a test compares them),
+and what stays other than in the papers.
 """
 
 from __future__ import annotations
@@ -16,29 +16,18 @@ PUBLISHED = "published"
 TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The temperatures over which XLingEval's tables A9, A10 and A11 average."""
 
-NO_HDP = (
-    "the paper's library makes an HDP that mostly shows its random start; hdp=true, without this "
-    "switch, makes another, by Gibbs sampling"
-)
-
 
 class Protocol(NamedTuple):
-    """One paper: its key in `SOURCES`, its criteria, and what it fixes (setting -> value).
-
-    `remains` is what is other than in the paper in every cell; `unlike` names metrics, as we call
-    them, and why their values are not comparable with the published ones.
-    """
+    """One paper: its key in `SOURCES`, its criteria, and what it fixes (setting -> value)."""
 
     source: str
     title: str
     criteria: tuple[str, ...]
     fixes: Mapping[str, Any]
-    remains: str
-    unlike: Mapping[str, str]
 
 
 _ALL: Mapping[str, Any] = {
-    "prompt_language": PUBLISHED, "prompt_set": "all", "reader": None, "ask_again": False,
+    "prompt_language": PUBLISHED, "prompt_set": "all", "reader": None,
 }  # fmt: skip
 PROTOCOLS = (
     Protocol(
@@ -46,36 +35,19 @@ PROTOCOLS = (
         "XLingEval",
         ("correctness", "consistency", "verifiability"),
         {"temperatures": TEMPERATURES, "k": 10, "greedy_repeats": "k", "topic_seeds": (0,),
-         "hdp": False, "judge_order": PUBLISHED, "jury": ()},
-        "Prompts are worded anew, and models and their versions are others. In the paper the model "
-        "itself judges (judge=self), of MedAlpaca GPT-3.5.",
-        {
-            "bertscore_f1": "how the published one was made is not settled; ours takes layer 9 of "
-            "bert-base-uncased and rescales",
-            "language_consistency_published": "the paper does not say over which dataset",
-            "refused_rate": "the paper does not say of which criterion and dataset",
-        },
+         "judge_order": PUBLISHED, "jury": ()},
     ),
     Protocol(
         "mmedbench",
         "MMedBench",
         ("mmedbench_mcqa", "mmedbench_mcqa_ft", "mmedbench_rationale", "mmedbench_rationale_ft"),
         {"bertscore_idf": True},
-        "Prompts and the reading of replies are worded and written anew, and models and their "
-        "versions are others. Fine-tuned models are asked by the tasks that end in _ft.",
-        {},
     ),
     Protocol(
         "found_in_translation",
         "Translate, then evaluate",
         ("information", "empathy"),
         {"english_again": False, "jury": ()},
-        "Judge, classifiers and translator are others.",
-        dict.fromkeys(
-            ("information_f1", "empathy"),
-            "the paper's prompts are from categories of MMLU and not published; ours ask about "
-            "health, and 14 of them are not compared",
-        ),
     ),
 )  # fmt: skip
 FIXED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
@@ -98,10 +70,9 @@ def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
         several = isinstance(value, tuple)
         same = sorted(map(str, own)) == sorted(map(str, value)) if several else own == value
         if not same:
-            why = f" ({NO_HDP})" if setting == "hdp" else ""
             raise SettingError(
                 f"--metadata protocol={PUBLISHED}: {_said(setting, own)} contradicts what "
-                f"{' and '.join(papers)} fixed, {_said(setting, value)}{why}; leave out the one or "
+                f"{' and '.join(papers)} fixed, {_said(setting, value)}; leave out the one or "
                 "the other"
             )
     return {**values, **{setting: value for setting, (value, _) in FIXED.items()}}

@@ -120,15 +120,12 @@ MMEDBENCH = _family("mmedbench")
 PROMPT_SETS = _family("prompt_sets")
 """The bundled sets of prompts by key."""
 
-MMLU_CLINICAL = _family("mmlu_clinical")
-"""MMLU's clinical subjects in 11 African languages, by kind of translation (`file`)."""
-
 BUNDLED_SAMPLES = frozenset(
     r.dataset for r in (*XLINGHEALTH.values(), *MMEDBENCH.values()) if r.bundled
 )
 """The bundled samples by their name in results: to try things with, no datasets to submit."""
 
-RECORDS = {**XLINGHEALTH, **MMEDBENCH, **MMLU_CLINICAL, **PROMPT_SETS}
+RECORDS = {**XLINGHEALTH, **MMEDBENCH, **PROMPT_SETS}
 """Every dataset by its key."""
 
 LANGUAGE_NAMES = XLINGHEALTH["liveqa"].language_names

@@ -1,13 +1,11 @@
-"""What each argument of a model says: which replies it gives, where it is, or only how it is asked.
+"""Which arguments of a model change its replies: all but those that say how it is asked.
 
-One table for every backend of the harness and for our own. Caches, journals, `compare` and boards
-ask it: with another concurrency or time-out a model is the same and its replies are not paid again.
-An argument that nobody knows counts as part of the model, and that is said once.
+With another concurrency, device or time-out a model is the same, and its replies are not paid
+again.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from xling_tasks.log import warn_once
 from xling_tasks.secrets import is_secret
 
 IDENTITY = "identity"
@@ -56,31 +53,8 @@ _TABLE = {
         cuda_graph_max_bs disable_radix_cache log_level port host
     """,
     ADDRESS: "base_url api_base azure_endpoint server_url endpoint_url",
-    IDENTITY: """
-        model pretrained model_id path load engine run revision subfolder deployment_id ckpt_step
-        use_dist_ckpt gguf_file peft delta lora_local_path max_lora_rank steer_path is_hf
-        extra_args num_layers hidden_size num_attention_heads ffn_hidden_size num_query_groups
-        code_revision hf_overrides load_format backend trust_remote_code
-
-        dtype torch_dtype precision mixed_precision_dtype softmax_dtype kv_cache_dtype
-        quantization quantization_config quantization_param_path load_in_8bit load_in_4bit
-        bnb_4bit_quant_type bnb_4bit_compute_dtype bnb_4bit_use_double_quant autogptq gptqmodel
-        attn_implementation attention_backend rope_scaling rope_theta
-
-        tokenizer tokenizer_backend tokenizer_mode tokenizer_path tokenizer_revision
-        tokenizer_type tokenizer_model vocab_file merge_file tokenized_requests
-        use_fast_tokenizer add_bos_token prefix_token_id custom_prefix_token_id eos_string
-
-        max_length max_model_len max_gen_toks max_input_len max_output_len max_beam_width
-        max_tokens_to_sample seq_length context_length truncate truncation truncation_side
-
-        seed temperature top_p top_k min_p generate_params think_end_token enable_thinking
-        chat_template_args chat_template reasoning_parser reasoning_effort
-        speculative_config
-
-        max_images max_audios image_token_id image_string interleave convert_img_format
-        min_pixels max_pixels image_width image_height image_max_side
-    """,
+    # What would pass for a secret by its name.
+    IDENTITY: "add_bos_token think_end_token bos_token eos_token pad_token",
 }
 _KIND = {name: kind for kind, names in _TABLE.items() for name in names.split()}
 
@@ -93,29 +67,18 @@ _IN_SIGNATURE = re.compile(
 )
 
 
-def kind_of(argument: str) -> str | None:
-    """`IDENTITY`, `ADDRESS` or `TRANSPORT`; None for an argument that the table does not know."""
-    known = _KIND.get(argument)
-    return TRANSPORT if known is None and is_secret(argument) else known
+def kind_of(argument: str) -> str:
+    """Return `ADDRESS`, `TRANSPORT`, or `IDENTITY` for all others."""
+    return _KIND.get(argument) or (TRANSPORT if is_secret(argument) else IDENTITY)
 
 
-def identity_of(args: Mapping[str, Any], *, asked_by: str = "") -> dict[str, Any]:
-    """The arguments that can change a reply; of an address, what tells one server from another.
-
-    Arguments that are not known are warned about, in the name of `asked_by`, if there is one.
-    """
-    told: dict[str, Any] = {}
-    for name, value in args.items():
-        kind = kind_of(name)
-        if kind == TRANSPORT:
-            continue
-        told[name] = _address(value) if kind == ADDRESS and isinstance(value, str) else value
-        if kind is None and asked_by:
-            warn_once(
-                f"{asked_by}: whether the argument {name} can change a reply is not known here: "
-                "it counts as part of the model, so with another value all is asked anew"
-            )
-    return told
+def identity_of(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that can change a reply; an address without keys and versions."""
+    return {
+        name: _address(value) if kind_of(name) == ADDRESS and isinstance(value, str) else value
+        for name, value in args.items()
+        if kind_of(name) != TRANSPORT
+    }
 
 
 def which_model(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +87,7 @@ def which_model(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def identity_in_signature(signature: str) -> str:
-    """A signature without arguments of transport, which those of version 0.2 hold."""
+    """Return a signature without arguments of transport."""
     return _IN_SIGNATURE.sub("", signature).replace(",)", ")")
 
 
@@ -139,19 +102,12 @@ def files_of(args: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
 
 
 def _address(url: str) -> str:
-    """An address without user, keys and versions; of other parameters, what tells values apart."""
+    """An address without user, keys and versions; other parameters as a digest."""
     parts = urlsplit(url)
     kept = [
-        (name, _mark(value))
+        (name, hashlib.sha256(value.encode()).hexdigest()[:16])
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if name.lower() not in _PARAMETER_OF_TRANSPORT and not is_secret(name)
     ]
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, urlencode(kept), ""))
-
-
-@functools.lru_cache(maxsize=256)
-def _mark(value: str) -> str:
-    """A digest that is slow to make: any parameter may hold a key, and none is found by trying."""
-    made = hashlib.scrypt(value.encode(), salt=b"xling-tasks address", n=2**14, r=8, p=1, dklen=16)
-    return made.hex()

@@ -8,7 +8,10 @@ from typing import Any
 
 from xling_metrics.base import whole_letters
 
-from xling_tasks.unanswered import Unanswered
+from xling_tasks.unanswered import Answered, Unanswered
+
+CUT = {"length", "max_tokens", "model_length"}
+"""Finish reasons of replies that were cut off."""
 
 
 def unwrapped(lm: Any) -> Any:
@@ -36,7 +39,8 @@ def clean_reply(reply: Any) -> str:
     if isinstance(reply, Unanswered):
         return reply
     placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
-    return "" if reply is None or reply == placeholder else whole_letters(str(reply))
+    text = "" if reply is None or reply == placeholder else whole_letters(str(reply))
+    return Answered.of(text, reply.finish, reply.usage) if isinstance(reply, Answered) else text
 
 
 def replayed(lm: Any) -> Any:
@@ -105,13 +109,20 @@ _PER_TOKEN = (1.2, 3.5)
 _DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 
 
+def was_cut(reply: str) -> bool:
+    """Whether a service says that it cut a reply off."""
+    return isinstance(reply, Answered) and reply.finish in CUT
+
+
 def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     """Whether a reply is about as long as the model was allowed to write (`max_gen_toks`).
 
-    Counted in the backend's own tokens where it has a tokenizer. A service says nothing of tokens:
-    there the number is guessed from the characters, and a reply that ends a sentence or closes a
-    bracket or a bold passage is taken as whole.
+    A service's finish reason says it; else it is counted in the backend's own tokens, where it has
+    a tokenizer; else the number is guessed from the characters, and a reply that ends a sentence or
+    closes a bracket or a bold passage is taken as whole.
     """
+    if isinstance(reply, Answered) and reply.finish:
+        return was_cut(reply)
     if not isinstance(limit, int) or len(reply.encode()) < limit:
         return False
     try:

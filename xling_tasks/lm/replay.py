@@ -1,9 +1,9 @@
 """A model that answers with the logged responses of an earlier run.
 
 Another judge, translator, encoder or metric version scores the same answers without generating
-again and without a second model in memory; and a run that crashed while scoring goes on from its
-files of answers. A request is matched by task, the document's content, the prompt and the
-generation arguments; repeated answers come in their logged order. What does not match is an error.
+again and without a second model in memory. A request is matched by task, the document's content,
+the prompt and the generation arguments; repeated answers come in their logged order. What does not
+match is an error.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class ReplayLM(LM):  # type: ignore[misc]
 
     Args:
         path: A folder with the logs of one model anywhere below it: the `--output_path` of a run
-            with `--log_samples`, or the cache folder. Several, as a list or with `+`
-            between them, are the parts of one run.
+            with `--log_samples`. Several, as a list or with `+` between them, are the parts of one
+            run.
         run: Which run, where there are several; None for the newest that has the task. Several
             with `+` between them, or `all`, are joined.
         batch_size: Accepted for the harness and ignored, like the next two.
@@ -158,12 +158,6 @@ class ReplayLM(LM):  # type: ignore[misc]
                 f"{self.folder}: no answers of {task} are logged there (run with --log_samples)."
                 f"{did_you_mean(task, self._logs)} Leave the task out, or generate its answers"
             )
-        if missing := log.missing_ranks():
-            raise DataError(
-                f"{log.paths[0].parent}: of run {log.run} of {task} the files of rank "
-                f"{', '.join(map(str, missing))} are missing (each process writes its own, maybe "
-                "on another machine); copy them here, or replay another run with run=..."
-            )
         return log
 
 
@@ -206,7 +200,7 @@ def _chosen(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str,
     if not logs:
         raise DataError(
             f"{folder}: no logged answers there; give path= the --output_path of a run with "
-            "--log_samples, or the cache folder"
+            "--log_samples"
         )
     ordered = sorted(logs, key=lambda log: log.run)
     wanted = None if run is None else set(str(run).split("+"))

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError, did_you_mean
@@ -60,8 +60,7 @@ class Stratum(NamedTuple):
 class AnyExport:
     """One annotator's file, of either form of the page, told by its digest.
 
-    Items are in the page's order, settings say how its sample was drawn. `resolves` names those
-    whose disagreements it settles; it is empty of what somebody said by themselves.
+    Items are in the page's order, settings say how its sample was drawn.
     """
 
     path: Path
@@ -69,7 +68,6 @@ class AnyExport:
     page: str
     settings: Mapping[str, Any]
     items: Mapping[str, Any]
-    resolves: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,31 +86,17 @@ class Export(AnyExport):
 E = TypeVar("E", bound=AnyExport)
 
 
-@dataclass(frozen=True)
-class Page(Generic[E]):
-    """The files of one page: of people, and of what was decided where they differ, if it was."""
-
-    people: list[E]
-    settled: E | None
-
-    def decided(self, item: str, votes: Collection[object]) -> Any:
-        """What was decided of an item on which people gave these votes; None where they agree."""
-        apart = len(set(votes) - {None}) > 1
-        return self.settled.items[item] if self.settled and apart else None
-
-
-def read_pages(paths: Sequence[Path]) -> dict[str, Page[Export]]:
+def read_pages(paths: Sequence[Path]) -> dict[str, list[Export]]:
     """The files that check a judge, by page; see `by_page`."""
     return by_page(paths, read_export)
 
 
-def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, Page[E]]:
+def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, list[E]]:
     """Files of either form by page.
 
     Raises:
         DataError: If a file is no export, two are by one annotator of one page, or those of one
-            page differ in more than what annotators say; or if disagreements were settled of
-            people whose files are not given.
+            page differ in more than what annotators say.
     """
     pages: dict[str, list[E]] = {}
     for path in paths:
@@ -121,40 +105,12 @@ def by_page(paths: Sequence[Path], read: Callable[[Path], E]) -> dict[str, Page[
         for other in others:
             _check_together(export, other)
         others.append(export)
-    return {page: _page(exports) for page, exports in pages.items()}
-
-
-def _page(exports: Sequence[E]) -> Page[E]:
-    """People's files and the one that settles what they see differently."""
-    people = [export for export in exports if not export.resolves]
-    settled = [export for export in exports if export.resolves]
-    names = {export.annotator for export in people}
-    for export in settled:
-        if names != set(export.resolves):
-            said, given = (", ".join(sorted(own)) or "nobody" for own in (export.resolves, names))
-            raise DataError(
-                f"{export.path}: settles disagreements of {said}, but the files of this page are "
-                f"by {given}; give exactly the files that were loaded for it"
-            )
-    if len(settled) > 1:
-        raise DataError(
-            f"{settled[0].path} and {settled[1].path} settle the same disagreements: give one"
-        )
-    return Page(people, settled[0] if settled else None)
-
-
-def read_resolves(path: Path, content: Mapping[str, Any]) -> tuple[str, ...]:
-    """Whose disagreements a file settles, two people's or more; nobody's if it is one of theirs."""
-    names = content.get("resolves", [])
-    if not isinstance(names, list) or len(names) == 1 or not all(isinstance(n, str) for n in names):
-        raise DataError(f"{path}: field 'resolves': the names of people are expected; {_AGAIN}")
-    return tuple(" ".join(name.split()) for name in names)
+    return pages
 
 
 def _check_together(export: AnyExport, other: AnyExport) -> None:
     """Refuse two files of a page that are by one annotator, or unlike otherwise."""
-    alike = bool(export.resolves) == bool(other.resolves)
-    if alike and export.annotator.casefold() == other.annotator.casefold():
+    if export.annotator.casefold() == other.annotator.casefold():
         raise DataError(
             f"{export.path} and {other.path} are both by {export.annotator!r} on page "
             f"{export.page}: give one of them, or change 'annotator' if these are two people"
@@ -220,8 +176,7 @@ def read_export(path: Path) -> Export:
     if not isinstance(answers, dict):
         raise DataError(f"{path}: field 'answers': an object is expected; {_AGAIN}")
     told = {str(name): str(digest) for name, digest in answers.items()}
-    resolves = read_resolves(path, content)
-    return Export(path, annotator, page, {**made, "strata": strata}, items, resolves, strata, told)
+    return Export(path, annotator, page, {**made, "strata": strata}, items, strata, told)
 
 
 def answer_digest(sample: Mapping[str, Any]) -> str:

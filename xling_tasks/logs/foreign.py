@@ -2,10 +2,6 @@
 
 What such a task measures stays as it is. Its questions get ids that are the same in every language
 where, and only where, they are known to be the same question (`logs/joined`).
-
-Documents name their texts as they like: `option_a`, `op1`, `answers: [{atext: ...}]`. Texts that
-are counted through under one name are options; of the others, what stands in the prompt is what was
-asked, and the rest (a source, a subject, a link) is about the question.
 """
 
 from __future__ import annotations
@@ -76,7 +72,6 @@ class Reading(NamedTuple):
         doc["question"] = _text(row["doc"], self.join, right)
         n_options = self._options(row)
         doc |= {"fields": row["doc"], "right": right, "options": [""] * n_options}
-        doc["asked"] = asked(row["doc"], row.get("arguments"), n_options)
         if self.written:
             made |= self.rates(row)
         else:
@@ -150,33 +145,6 @@ def _text(doc: Any, join: Iterable[str], right: Any) -> str:
     return "\n".join(dict.fromkeys(text for _, text in _leaves(texts) if text.strip()))
 
 
-# Which of its texts are the question, and which its options
-
-_LETTERS = 10
-"""Characters below which a text stands in a prompt by chance."""
-
-_NUMBERED = re.compile(r"(.*?)(\d+)(\D*)", re.S)
-_LETTERED = re.compile(r"(.*)([A-Za-z])()", re.S)
-
-
-def asked(doc: Any, arguments: Any, n_options: int = 0) -> dict[str, Any]:
-    """The `question` and its `options` by number, of which there are N_OPTIONS if that is known.
-
-    The prompt is in the ARGUMENTS of the document's first request, as samples have them.
-    """
-    texts = dict(_leaves(doc))
-    options = _options(texts, n_options)
-    prompt = "\n".join(text for _, text in _leaves(arguments))
-    others = [text for path, text in texts.items() if path not in options and text.strip()]
-    told = [text for text in others if _stands_in(text.strip(), prompt)]
-    if not told or max(map(len, told)) < min(_LETTERS, max(map(len, others))):
-        told = others  # A prompt that writes the question in another way, and a letter of it.
-    return {
-        "question": "\n".join(dict.fromkeys(told)),
-        "options": {str(at): texts[path] for at, path in enumerate(options)},
-    }
-
-
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Each text by where it stands, such as `answers/0/atext`."""
     if isinstance(value, str):
@@ -187,40 +155,3 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, (list, tuple)):
         for at, item in enumerate(value):
             yield from _leaves(item, f"{path}/{at}")
-
-
-def _stands_in(text: str, prompt: str) -> bool:
-    """Whether a prompt has a text as it is, or as JSON writes it (chats are logged so)."""
-    return text in prompt or json.dumps(text, ensure_ascii=False)[1:-1] in prompt
-
-
-def _options(texts: Mapping[str, str], n: int) -> list[str]:
-    """Where the options stand: as many as there are to be, else the most that are counted.
-
-    What only counts itself (`label: [A, B, C]`) is none.
-    """
-    series = [own for own in _series(texts) if not _labels([texts[path].strip() for path in own])]
-    right = [own for own in series if len(own) == n]
-    return (right or sorted(series, key=len, reverse=True) or [[]])[0]
-
-
-def _series(texts: Mapping[str, str]) -> Iterator[list[str]]:
-    """Texts whose places differ in one number or letter, counted through from the first."""
-    for pattern, firsts in ((_NUMBERED, ("0", "1")), (_LETTERED, ("a", "A"))):
-        groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for path in texts:
-            if match := pattern.fullmatch(path):
-                groups.setdefault((match[1], match[3]), []).append((match[2], path))
-        for own in groups.values():
-            marks = [mark for mark, _ in own]
-            if len(own) > 1 and marks[0] in firsts and _counted_through(marks):
-                yield [path for _, path in own]
-
-
-def _labels(texts: Sequence[str]) -> bool:
-    return all(len(text) == 1 for text in texts) and _counted_through(texts)
-
-
-def _counted_through(marks: Sequence[str]) -> bool:
-    numbers = [int(mark) if mark.isdecimal() else ord(mark) for mark in marks]
-    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))

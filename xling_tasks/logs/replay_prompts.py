@@ -6,8 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from xling_tasks.logs.answers import prompt_digest
-
 
 class ChatPrompt(str):
     """A prompt made of messages, as JSON; the logged prompt has gone through a chat template."""
@@ -20,25 +18,6 @@ class ChatPrompt(str):
         prompt = cls(json.dumps(messages, ensure_ascii=False))
         prompt.messages = messages
         return prompt
-
-
-@dataclass(frozen=True)
-class Digest:
-    """A prompt of which only the digest before the chat template was kept."""
-
-    digest: str
-    templated: bool
-
-    def slack(self, asked: str) -> int | None:
-        """How much more the logged prompt has than the one asked: nothing; None if another."""
-        chat = isinstance(asked, ChatPrompt)
-        if chat and not self.templated:
-            return None
-        same = prompt_digest(asked.messages if chat else asked) == self.digest  # type: ignore[attr-defined]
-        return 0 if same else None
-
-    def text(self) -> None:
-        """The text was not logged."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +70,3 @@ def _slack_in_text(text: str, pieces: list[str]) -> int | None:
             return None
         start = at + len(piece)
     return len(text) - sum(map(len, pieces))
-
-
-LoggedPrompt = Digest | Logged

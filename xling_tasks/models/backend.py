@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +19,24 @@ from xling_tasks.harness.backends import class_name, sent_temperature, speaks_ch
 from xling_tasks.harness.run import bind, current
 from xling_tasks.log import log
 from xling_tasks.models.batches import batches_of
-from xling_tasks.models.calls import Stream, stream
-from xling_tasks.models.control_tokens import inert_for
-from xling_tasks.models.doubt import shared
-from xling_tasks.models.failures import ANSWER, FAILED, Reply, in_words, tell
-from xling_tasks.models.health import Health, Limits
-from xling_tasks.models.rounds import Call, concurrency
+from xling_tasks.models.service import (
+    ANSWER,
+    FAILED,
+    Call,
+    Health,
+    Limits,
+    Reply,
+    ServiceDown,
+    Stream,
+    concurrency,
+    in_words,
+    own_transport,
+    stream,
+    tell,
+)
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.replies.folder import cache_folder, key_of
-from xling_tasks.replies.role import store_of
+from xling_tasks.replies.store import store_of
 from xling_tasks.secrets import redact, redact_log, remember
 
 
@@ -64,8 +73,6 @@ class Backend:
         lm: The harness model.
         identity: What makes its replies what they are; None if it cannot be told, and so nothing
             can be cached.
-        former: The identity in caches of 0.2, which had all arguments in it; None where that is
-            the same, or says too little.
     """
 
     def __init__(
@@ -74,12 +81,10 @@ class Backend:
         self.role = role
         self.spec = spec
         self.lm, self._named = under_test(role) if spec.model == SELF else build(role, spec)
-        self.identity, self.former = _identities(role, self._named)
+        self.identity = _identity(role, self._named)
         self.chat = wants_chat(self.lm, spec)
         self._checked = False
-        self._limits = Limits.of(
-            self._args, deadline=spec.deadline, error_texts=spec.detect_errors, doubt=True
-        )
+        self._limits = Limits.of(self._args, deadline=spec.deadline)
         self._health = Health(role, self._limits, concurrency(self.lm))
         if self.temperature != 0:
             log.warning(
@@ -102,13 +107,28 @@ class Backend:
         return f"{name}({args})|chat_template:{chat}|temperature:{self.temperature:g}"
 
     @functools.cached_property
-    def inert(self) -> Callable[[str], str]:
-        """What breaks up the control tokens of this model in a text (see `control_tokens`)."""
+    def takes_schema(self) -> bool:
+        """Whether a chat service takes a JSON schema for its reply; asked once."""
+        if not (self.chat and own_transport(self.lm)):
+            return False
+        form = {"type": "object", "properties": {"ready": {"type": "boolean"}},
+                "required": ["ready"], "additionalProperties": False}  # fmt: skip
+        asked = {
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "strict": True, "schema": form},
+        }
+        arguments = {**self.gen_kwargs(()), "max_gen_toks": 64, "response_format": asked}
+        call = Call(self._context('Reply with this JSON object: {"ready": true}'), arguments)
+        once = replace(self._limits, attempts=1, deadline=60.0)
         try:
-            tokenizer = getattr(self.lm, "tokenizer", None)
-        except Exception:  # loaded, or even fetched, only when asked for
-            tokenizer = None
-        return inert_for(tokenizer)
+            health = Health(self.role, once, 1)
+            with contextlib.closing(stream(self.lm, [call], once, health)) as arriving:
+                replies = [reply for arrived in arriving for _, reply in arrived]
+        except BackendError:
+            return False
+        if refused := not replies or replies[0].failed:
+            log.info("%s: takes no JSON schema; asked for JSON in words", self.role)
+        return not refused
 
     @property
     def temperature(self) -> float:
@@ -153,7 +173,7 @@ class Backend:
         *,
         until: Sequence[str] = (),
         at_least: int = 0,
-        reads: Callable[[str, str], bool] | None = None,
+        response_format: Mapping[str, Any] | None = None,
     ) -> list[Reply]:
         """One greedy reply per prompt, in order.
 
@@ -164,44 +184,26 @@ class Backend:
             prompts: What to ask.
             until: Texts at which a reply ends.
             at_least: Tokens that a reply must have room for, where the setting gives it less.
-            reads: Whether a reply to a prompt holds what was asked for. Others that many prompts
-                got are looked into (`doubt`); without it, replies may be the same by right.
+            response_format: The form of the reply, for services that take one.
 
         Raises:
             ServiceDown: If the service stays down; what arrived is cached.
         """
         gen_kwargs = self.gen_kwargs(until)
+        if response_format is not None and self.takes_schema:
+            gen_kwargs["response_format"] = dict(response_format)
         gen_kwargs["max_gen_toks"] = max(gen_kwargs["max_gen_toks"], at_least)
         key = {prompt: key_of(self.identity, self.chat, gen_kwargs, prompt) for prompt in prompts}
-        if self.former is not None:
-            former = {key_of(self.former, self.chat, gen_kwargs, p): key[p] for p in key}
-            self._store.take_over(former)
         replies: dict[str, Reply] = {}
 
-        def known(there: dict[str, str]) -> None:
-            replies.update({prompt: Reply(text) for prompt, text in there.items()})
+        def known(there: dict[str, Any]) -> None:
+            replies.update({prompt: Reply(**kept) for prompt, kept in there.items()})
 
         def ask(open_: list[str]) -> None:
-            calls = [
-                Call(
-                    self._context(prompt),
-                    gen_kwargs,
-                    functools.partial(reads or (lambda *_: True), prompt),
-                    isinstance(prompt, Conversation),
-                )
-                for prompt in open_
-            ]
+            calls = [Call(self._context(prompt), gen_kwargs) for prompt in open_]
             self._ask(open_, calls, key, replies)
 
         self._store.share(key, known, ask)
-        if reads is not None and self._limits.error_texts:
-            # The model's own, it seems; if it was the service's after all, the next start knows.
-            odd = [
-                (key[prompt], prompt, reply.text)
-                for prompt, reply in replies.items()
-                if reply.outcome == ANSWER and not reads(prompt, reply.text)
-            ]
-            self._store.forget(shared(odd))
         self._say_missing(replies)
         return [replies[prompt] for prompt in prompts]
 
@@ -214,15 +216,23 @@ class Backend:
     ) -> None:
         """Ask for some prompts, and keep each reply as it arrives; some turn out to be none."""
         bar = tqdm(total=len(calls), desc=f"Asking the {self.role}")
-        with bar, contextlib.closing(self.stream(calls)) as arriving:
-            for arrived in arriving:
-                last = dict(arrived)
-                known = {i for i in last if prompts[i] in replies}
-                replies.update({prompts[i]: reply for i, reply in last.items()})
-                bar.update(len(last) - len(known))
-                answers = {i: reply.text for i, reply in last.items() if reply.outcome == ANSWER}
-                self._store.put_many({key[prompts[i]]: answers[i] for i in answers}, replace=True)
-                self._store.forget(key[prompts[i]] for i in known - answers.keys())
+        try:
+            with bar, contextlib.closing(self.stream(calls)) as arriving:
+                for arrived in arriving:
+                    last = dict(arrived)
+                    known = {i for i in last if prompts[i] in replies}
+                    replies.update({prompts[i]: reply for i, reply in last.items()})
+                    bar.update(len(last) - len(known))
+                    kept = {key[prompts[i]]: own.kept() for i, own in last.items() if own.said}
+                    self._store.put_many(kept, replace=True)
+        except ServiceDown:
+            second = all(isinstance(prompt, Conversation) for prompt in prompts)
+            if own_transport(self.lm) or not second:
+                raise
+            # First replies may leave a local model no room for a second question: they count.
+            self._health.works()
+            for prompt in prompts:
+                replies.setdefault(prompt, Reply("", FAILED, "no room for a second question"))
 
     def stream(self, calls: Sequence[Call]) -> Stream:
         """Replies of calls as they arrive, uncached; see `calls.stream`."""
@@ -258,15 +268,12 @@ class Backend:
         }
 
 
-def _identities(role: str, named: tuple[str, dict[str, Any]] | None) -> tuple[Any, Any]:
-    """`identity` and `former` of a model by its name and arguments."""
+def _identity(role: str, named: tuple[str, dict[str, Any]] | None) -> Any:
+    """What makes the replies of a model what they are."""
     if named is None:
-        return None, None
+        return None
     name, args = named
-    told, files = identity_of(args, asked_by=role), list(files_of(args))
-    if files:  # which caches of 0.2 did not know, so nothing says that theirs is this model
-        return (name, told, files), None
-    return (name, told), named if told != args else None
+    return name, identity_of(args), list(files_of(args))
 
 
 def backend(

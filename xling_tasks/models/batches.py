@@ -7,6 +7,7 @@ submitted is noted before and after, so that a run that was killed finds its bat
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -21,12 +22,18 @@ from tqdm import tqdm
 
 from xling_tasks.errors import BackendError
 from xling_tasks.log import log
-from xling_tasks.models import http
-from xling_tasks.models.failures import CallFailed
-from xling_tasks.models.health import Health, Limits, ServiceDown
-from xling_tasks.models.rounds import Call, messages, own_transport, reply_in
-from xling_tasks.replies.role import store_of
-from xling_tasks.replies.store import ReplyStore
+from xling_tasks.models import service as http
+from xling_tasks.models.service import (
+    Call,
+    CallFailed,
+    Health,
+    Limits,
+    ServiceDown,
+    messages,
+    own_transport,
+    reply_in,
+)
+from xling_tasks.replies.store import ReplyStore, store_of
 from xling_tasks.secrets import redact_log
 
 MOST_REQUESTS = 50_000
@@ -61,8 +68,12 @@ _Wanted = dict[str, dict[str, int]]
 """Key of a batch -> id of a request -> its place among the calls."""
 
 
-def batches_of(role: str, lm: Any, folder: Path | None) -> ReplyStore:
-    """Where the batches under way are noted: in a store of the cache folder, if there is one.
+Round = Callable[..., Iterator[list[tuple[int, Any]]]]
+"""`batch_round` with the store that it notes batches in."""
+
+
+def batches_of(role: str, lm: Any, folder: Path | None) -> Round:
+    """`batch_round`, with batches under way noted in the cache folder, if there is one.
 
     Raises:
         BackendError: If it asks no service in the known form.
@@ -83,14 +94,14 @@ def batches_of(role: str, lm: Any, folder: Path | None) -> ReplyStore:
             "pays again",
             role,
         )
-    return store_of("batches", folder)
+    return functools.partial(batch_round, noted=store_of("batches", folder))
 
 
 def batch_round(
     lm: Any, calls: Sequence[Call], places: Sequence[int], limits: Limits, health: Health,
     noted: ReplyStore,
 ) -> Iterator[list[tuple[int, Any]]]:  # fmt: skip
-    """As `rounds.one_round`, by batches: those under way that hold a request, and new ones.
+    """Ask by batches: those under way that hold a request, and new ones.
 
     `noted` is where batches under way are noted, the same in every start of a run.
     """
@@ -343,7 +354,7 @@ class _Service:
                 code = error.get("code") if isinstance(error, Mapping) else None
                 return request, CallFailed(f"batch error {code or 'without a code'}")
             call = calls[wanted[request]]
-            return request, reply_in(self._lm, call, answered.get("body"), self._limits.error_texts)
+            return request, reply_in(self._lm, call, answered.get("body"))
         except CallFailed as failed:
             return request, failed
 

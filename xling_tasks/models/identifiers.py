@@ -1,7 +1,4 @@
-"""The setting `second_identifier`: a second opinion on which language a text is in.
-
-langid gives the published columns. What a second identifier says stands in columns of its own.
-"""
+"""The setting `identifier`: a fastText model that tells languages in the place of langid."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from xling_metrics.identifiers import PACKAGES, Identifier, identifier, missing
+from xling_metrics.identifiers import Identifier, identifier, missing
 from xling_metrics.language import has_own_script, knows
 from xling_metrics.languages import SCRIPTS, known, language_code
 
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError
 
 # Scripts that labels call otherwise.
 _SAME_SCRIPT = {"Hani": "Hans", "Hant": "Hans", "Kore": "Hang", "Hrkt": "Jpan"}
@@ -23,19 +20,16 @@ def checked(option: str, value: object) -> str | None:
     """The setting, if all that it needs is there.
 
     Raises:
-        SettingError: For a name that is neither an identifier nor a file, or a missing package.
+        SettingError: For what is no file, or a missing package.
     """
     if value is None or value is False or value == "":
         return None
     value = os.path.expanduser(value) if isinstance(value, str) else value
-    if not isinstance(value, str) or (value not in PACKAGES and not Path(value).is_file()):
-        known = ", ".join(PACKAGES)
-        hint = did_you_mean(value, PACKAGES) if isinstance(value, str) else ""
+    if not isinstance(value, str) or not Path(value).is_file():
         raise SettingError(
-            f"{option}={value!r:.80}: neither one of {known} nor a file with a fastText "
-            f"model (GlotLID, OpenLID, lid.176).{hint}"
+            f"{option}={value!r:.80}: no file; give a fastText model (GlotLID, OpenLID, lid.176)"
         )
-    lacking = missing(value)
+    lacking = missing()
     if lacking is not None:
         raise SettingError(
             f'{option}={value}: needs {lacking}; pip install "xling-tasks[identifiers]"'
@@ -43,7 +37,7 @@ def checked(option: str, value: object) -> str | None:
     return value
 
 
-def second_identifier(name: str) -> Identifier:
+def load_identifier(name: str) -> Identifier:
     """Load what the setting names, once per process.
 
     Raises:
@@ -53,8 +47,8 @@ def second_identifier(name: str) -> Identifier:
         return identifier(name)
     except Exception as error:  # whatever a package's reader raises
         raise SettingError(
-            f"--metadata second_identifier={name}: cannot be loaded ({error}); give "
-            f"{', '.join(PACKAGES)} or a fastText model such as GlotLID's"
+            f"--metadata identifier={name}: cannot be loaded ({error}); give a fastText model such "
+            "as GlotLID's"
         ) from error
 
 

@@ -47,7 +47,6 @@ class ModelSpec:
         max_gen_toks: The most tokens of one reply.
         apply_chat_template: `auto` (where the backend has one), true or false.
         deadline: Seconds for one request, all attempts and waits included.
-        detect_errors: Whether error texts that a service sends in a reply's place are failures.
         batch: Whether it is asked by its service's batch interface.
     """
 
@@ -57,7 +56,6 @@ class ModelSpec:
     max_gen_toks: int = 1024
     apply_chat_template: bool | str = "auto"
     deadline: float = 600.0
-    detect_errors: bool = True
     batch: bool = False
 
     @classmethod
@@ -89,9 +87,8 @@ class ModelSpec:
             raise SettingError(
                 f"{name}.batch_size: must be a positive integer or 'auto', got {size!r:.40}"
             )
-        for switch in ("detect_errors", "batch"):
-            if not isinstance(getattr(spec, switch), bool):
-                raise SettingError(f"{name}.{switch}: must be true or false")
+        if not isinstance(spec.batch, bool):
+            raise SettingError(f"{name}.batch: must be true or false")
         seconds = spec.deadline
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
             raise SettingError(f"{name}.deadline: must be a number of seconds above 0")

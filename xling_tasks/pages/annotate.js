@@ -19,13 +19,11 @@
   const labels = page.labels.map((entry) => entry.key);
   const wording = Object.fromEntries(page.labels.map((entry) => [entry.key, entry.wording]));
   const known = new Set(page.items.map((item) => item.id));
-  let settling = null; // the files whose disagreements are settled
-  let shown = page.items; // or those of them that people see differently
+  const shown = page.items;
   let state = fresh();
   let unsaved = false;
 
-  // Who settles has seen the judge's label: each of the people chose before they did.
-  const blind = () => page.made.blind && !settling;
+  const blind = () => page.made.blind;
 
   // State: one entry per item, in the form in which it is exported.
 
@@ -64,9 +62,9 @@
     for (const [id, entry] of entriesOf(items)) state.items.set(id, entry);
   }
 
-  // What is kept in the browser: one's own labels, and what is settled, each by itself.
+  // What is kept in the browser.
 
-  const key = () => (settling ? `${STORE}:settled` : STORE);
+  const key = () => STORE;
 
   function load() {
     state = fresh();
@@ -165,7 +163,6 @@
   }
 
   function render() {
-    document.body.classList.toggle("settling", Boolean(settling));
     document.body.classList.toggle("blind", Boolean(blind()));
     const item = here();
     const title = `Item ${state.at + 1} of ${shown.length}: ${names[item.language]}, `;
@@ -186,7 +183,6 @@
     $("annotator").value = state.annotator;
     $("previous").disabled = state.at === 0;
     $("next").disabled = state.at === shown.length - 1;
-    if (settling) sides(item);
     choices();
     progress();
   }
@@ -309,81 +305,6 @@
     say(`All ${shown.length} items are done. Export the file.`);
   }
 
-  // Settling what people see differently
-
-  // What somebody said in one field: who only disagrees with the judge has another label.
-  function vote(entry, field) {
-    if (field !== "label") return entry[field];
-    return entry.agree_label === null ? null : entry.label ?? "another";
-  }
-
-  function apart(item) {
-    const all = settling.map((file) => file.entries.get(item.id)).filter(Boolean);
-    return fields.some((field) => new Set(all.map((entry) => vote(entry, field)).filter((value) => value !== null)).size > 1);
-  }
-
-  // The order in which people stand changes from item to item, and tells nothing.
-  function mixed(item) {
-    const first = [...item.id].reduce((sum, letter) => (Math.imul(sum, 31) + letter.codePointAt(0)) >>> 0, 7) >>> 9;
-    return settling.map((_, place) => settling[(first + place) % settling.length]);
-  }
-
-  function sides(item) {
-    $("sides").replaceChildren();
-    mixed(item).forEach((file, place) => {
-      const entry = file.entries.get(item.id);
-      const side = element($("sides"), "section");
-      element(side, "h4", `Person ${place + 1}`);
-      for (const line of said(entry)) element(side, "p", line);
-      for (const name of remarks) if (entry[name]) written(element(side, "div", "", "text"), entry[name]);
-      const button = element(side, "button", `Decide as person ${place + 1}`);
-      button.type = "button";
-      button.addEventListener("click", () => set(Object.fromEntries(fields.map((field) => [field, entry[field]]))));
-    });
-  }
-
-  function said(entry) {
-    const step = (scale) => entry[scale.key] === null ? "not rated" : `${entry[scale.key]}, ${scale.steps[entry[scale.key] - 1]}`;
-    if (rating) return scales.map((scale) => `${scale.title}: ${step(scale)}`);
-    const label = { another: "another label than the judge's" }[vote(entry, "label")] ?? wording[entry.label] ?? "no label";
-    const reasoning = entry.agree_reasoning === null ? "not said" : entry.agree_reasoning ? "sound" : "flawed";
-    return [`Answer 2 is ${label}`, `The judge's reasoning: ${reasoning}`];
-  }
-
-  // The files stay in the browser, too: a reload goes on where it was.
-  function settle(files) {
-    const people = files.map((file) => file.annotator.trim().toLowerCase());
-    if (files.length < 2) throw new Error("load the files of two people or more, together");
-    if (files.some((file) => file.resolves)) throw new Error("one of them is of settled disagreements; load those of the people");
-    if (new Set(people).size < people.length) throw new Error("two of them are by one person");
-    files.sort((a, b) => (a.annotator < b.annotator ? -1 : 1));
-    settling = files.map((file) => ({ annotator: file.annotator, items: file.items, entries: entriesOf(file.items) }));
-    shown = page.items.filter(apart);
-    if (shown.length) return;
-    leave();
-    throw new Error("these people see no item differently");
-  }
-
-  function leave() {
-    settling = null;
-    shown = page.items;
-    trying(() => localStorage.removeItem(`${STORE}:people`));
-  }
-
-  async function settleFiles(files) {
-    try {
-      settle(await Promise.all(files.map(readFile)));
-      const kept = settling.map(({ annotator, items }) => ({ annotator, items }));
-      trying(() => localStorage.setItem(`${STORE}:people`, JSON.stringify(kept)));
-      load();
-      render();
-      say(`${shown.length} of ${page.items.length} items are seen differently. ${allDone()} are settled.`);
-      $("place").focus();
-    } catch (error) {
-      problem(`Nothing was loaded: ${error.message}.`);
-    }
-  }
-
   // Files
 
   function origin({ id, task, dataset, language, question_id, judge_label }) {
@@ -391,13 +312,10 @@
     return { id, task, language, question_id, judge_label };
   }
 
-  const whose = () => settling.map((file) => file.annotator.trim());
-
   function exported() {
-    const resolves = settling ? { resolves: whose() } : {};
     return {
       format: FORMAT, version: VERSION, page_digest: page.digest,
-      annotator: state.annotator.trim(), ...resolves, ...page.made,
+      annotator: state.annotator.trim(), ...page.made,
       items: page.items.map((item) => ({ ...origin(item), ...state.items.get(item.id) })),
     };
   }
@@ -411,7 +329,7 @@
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([content], { type: "application/json" }));
     const who = [...state.annotator.trim().replace(/[^\p{L}\p{N}]+/gu, "-")].slice(0, 60).join("");
-    link.download = `${settling ? "settled" : "annotations"}_${who}_${page.digest}.json`;
+    link.download = `annotations_${who}_${page.digest}.json`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
     say(`Exported ${link.download}: ${allDone()} of ${shown.length} items done.`);
@@ -429,10 +347,6 @@
   async function importFile(file) {
     try {
       const imported = await readFile(file);
-      if (Boolean(imported.resolves) !== Boolean(settling)) {
-        throw new Error(settling ? "it is of one person; settled disagreements are expected here" : "it is of settled disagreements; load the files of the people first");
-      }
-      if (settling && String(imported.resolves) !== String(whose())) throw new Error(`it settles what ${imported.resolves} said`);
       const started = [...state.items.values()].some((entry) => Object.values(entry).some((value) => value !== null && value !== ""));
       if (started && !confirm("Replace what is chosen here by the file's content?")) return;
       restore(imported.annotator, 0, imported.items);
@@ -507,18 +421,13 @@
   $("unfinished").addEventListener("click", nextOpen);
   $("jump").addEventListener("change", () => go($("jump").selectedIndex));
   $("export").addEventListener("click", exportFile);
-  for (const [id, act] of [["import", ([file]) => importFile(file)], ["settle", settleFiles]]) {
+  for (const [id, act] of [["import", ([file]) => importFile(file)]]) {
     $(id).addEventListener("change", async () => {
       const files = [...$(id).files];
       if (files.length) await act(files);
       $(id).value = "";
     });
   }
-  $("leave").addEventListener("click", () => {
-    leave();
-    load();
-    render();
-  });
   $("restart").addEventListener("click", startOver);
   addEventListener("storage", (event) => {
     if (event.key !== key()) return;
@@ -530,10 +439,6 @@
   addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
 
   build();
-  trying(() => {
-    const kept = JSON.parse(localStorage.getItem(`${STORE}:people`));
-    if (kept) settle(kept);
-  });
   load();
   render();
 })();

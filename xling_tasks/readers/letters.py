@@ -1,55 +1,288 @@
 """Read the letters of the chosen options out of a model's reply, in any language; never guess.
 
-A reply is freed of thinking and markup, cut into tokens (`lexer`), and read by the rules below,
-which are the same in every language. Letters count only in a place where an answer stands: the
-opening of the reply, its last lines, after a label ('Answer:', 'la réponse est', '故选',
-'therefore'), or before a statement ('C is the correct answer'). An option's whole text may stand
-in the letter's place; nothing is matched by similarity. A list that says of every option whether
-it is right is read too.
-
-A reply that hedges ('A or B'), takes its answer back, refuses, names a letter that no option has
-or a text that is not its letter's, breaks off within a list, or contradicts itself, is unparsed
-(None), and so is every form not foreseen: an unparsed reply is counted beside the score, a wrong
-guess would hide in it. Languages are files of phrases (`phrases/`).
+A reply is turned into a row of kinds (see `text`), one character a word; `RULES` are patterns over
+such rows, whose group `at` is the letters. A place that a rule finds counts unless a guard refuses
+it: a negation, a condition, 'or', a question, a hedge, a retraction, a quotation. Places that
+differ make a reply unread, except a last answer that is called final or follows a retraction.
 """
 
 from __future__ import annotations
 
-import functools
+import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-import regex
-
-from xling_tasks.readers.kinds import KIND, has, row
-from xling_tasks.readers.letter_asked import Asked, asked_words, roots, within
-from xling_tasks.readers.letter_false import false_one
-from xling_tasks.readers.letter_grammar import RULES
-from xling_tasks.readers.letter_labels import LabelledReply
-from xling_tasks.readers.letter_lexer import lex
-from xling_tasks.readers.letter_list import joined, without_another
-from xling_tasks.readers.letter_reply import LETTER, LINES, TEXT, Place
-from xling_tasks.readers.letter_rows import marked_line, row_letters, true_ones
-from xling_tasks.readers.letter_said import answer_said
-from xling_tasks.readers.lexicon import CHARACTER, WORDS, lexicon, plain
-from xling_tasks.readers.options import Options, options_of
-from xling_tasks.readers.plain import (
-    after_question,
-    bare,
+from xling_tasks.readers.options import letter_tokens, native_letters
+from xling_tasks.readers.text import (
+    before_next_question,
+    kinds_of,
     one_form,
-    undressed,
-    unquoted,
-    without_next_question,
+    opens_with_question,
+    plain,
+    tokens_of,
 )
 
-# Longer replies are read at both ends alone: an answer stands at one of them.
-_LONGEST = 8_000
+_LABEL = r"(?:[ac]|o(?=[sFi]*r)|r(?=[oisF]*[i:]))"  # 'answer', 'I choose', 'correct option'
+# What may stand between a label and its letter
+_GAP = r"[osirFac:()q\n,-]{0,6}"
+_RULES = [
+    # name, pattern, a reply that it reads
+    ("whole", r"\A[aocsirF:()q\n.-]*(?P<at>[LIM](?:\)\([LIM])*)[).q\n,-]*\Z", "Answer: B"),
+    ("label", rf"(?:{_LABEL}[osrFac:()q,-]{{0,6}}[i:\n)]|c){_GAP}(?P<at>[LIMX])",
+     "The correct answer is (B), because it is hot."),
+    ("label alone", rf"{_LABEL}[osrFac(q]{{0,4}}(?P<at>[LI])(?![)q]*[i,]|[^.\n]*L)",
+     "That leaves answer B"),
+    ("verb last", r"a[osr]{0,3}[(q]*(?P<at>[LI])[)q]*i(?=[.\n]|\Z)", "सही उत्तर B है।"),
+    ("opening", r"\A[orsF(q:-]*(?P<at>[LIX])(?!\)[LI])(?=[)q]*(?:[.)\n-]|:\n|\Z))", "B. It is hot"),
+    ("last line", r"\n[osF(q:-]*(?P<at>[LI])[).:q]*T?[.)]*\Z", "It is hot.\nB"),
+    ("short line", r"^x{1,3}:\(?(?P<at>[LMI])[).]*$", "It is hot.\nKarabo: B"),
+    ("item", r"(?:\A[-(q]*|[i:][os:(q]*)(?P<at>I)", "The cause is B. <text of B>, as it is hot"),
+    ("item line", r"^[-(q]*(?P<at>I)[.)]*$", "Hot it is:\nB) <text of B>\nThat is it."),
+    ("statement", r"o?[s(q]*(?P<at>[LI])[)q]*o?[^.\nLIX,nwf|h?]{0,25}?(?:[is]*r|is*a)",
+     "B is correct."),
+    ("plain statement", r"(?P<at>[LI])[)q]*i[s]*[ra](?!x)", "Option B is correct"),
+    ("last sentence", r"i[osr(q]*(?P<at>[LI])[)q.]*\Z", "It is hot. So the best cause is (B)."),
+    ("text", r"(?:\A[sq]*|[ac][osirFac:()q\n-]{0,9}|\n)(?P<at>T)(?=[.)q]*$)", "<text of B>"),
+    ("text first", r"\A(?:#[.,):]*)?[sq]*(?P<at>T)q?\.", "<text of B>. It is hot."),
+]  # fmt: skip
+_GUARDS = [
+    # name, pattern, what it refuses
+    ("clause", r"[nw|LIX]", "It is not the case that | the answer is B"),
+    ("sentence", r"[fh0]", "If it is viral, | the answer is B"),
+    ("behind", r"[)q]*(?:[isx]{0,4}[nw]|[is]{0,3}h|,?&?X|[sx,(]{0,3}[f0]|\([xs]*[nwhf]|-u)",
+     "B | is not"),
+    ("behind a stop", r"[)q]*(?:[.:,()-]{1,2}[is]{0,2}w|[.:,-]{1,3}n[.,:])", "B|. Incorrect"),
+    ("or", r"[)q]*(?:,?[)(]*\||[.:)-][^\n]*\|[os(]*[LIX])", "B| or C"),
+    ("maybe", r"[)qT.]*(?:[,(&]{1,2}[xsiu&]{0,3}h[xsio]{0,4}[LIX]|[^.\n]{0,9}\?)", "B|, maybe C"),
+    ("of some", r"[)qT.]*\([^)\n]{1,6}\),?&?[LI]", "A| (in adults), C (in children)"),
+    ("retraction", r"b|v[^.\n]{0,15}[LIX]|v[sx]?n|u[sxiov,]{0,4}[LI][)q]*[xsv]{0,2}(?:\.|$)",
+     "Wait, that is wrong. Actually, it is C. But B too."),
+    ("condition", r"[^.\n]*f", "B would be correct| if it were hot"),
+    ("false one", r"w[sora]*i", "The incorrect statement is"),
+    ("true and false", r"[LI][.:)(-]*[rw][^LI]*[LI][.:)(-]*[rw]", "A: true, B: false"),
+    ("walk", r"[).:(-][^\n]*(?:[.,]|\n[-(q]*o?)[LI][).:(-]", "The options are A|. hot, B. cold"),
+    ("more lines", r"(?:\n[-(q]*[LI][.)]*(?=\n|$))+", "The answers are\n- B|\n- C"),
+    ("lone", r"^[-(q]*[LI][.)]*$", "a line that is a letter"),
+    ("head", r"^[-(q]*(?:I|L(?=[).:-]|$))", "a line that begins with a letter: 'A. hot'"),
+    ("any head", r"(?:^|[.,])[-(q]*(?:I|L(?=[).:-]|$))|(?<=I)I", "A: hot. B: cold."),
+]  # fmt: skip
+RULES = {name: re.compile(pattern, re.M) for name, pattern, _ in _RULES}
+"""Every rule over kinds, in order; `json_field` alone reads the text."""
+GUARDS = {name: re.compile(pattern, re.M) for name, pattern, _ in _GUARDS}
+"""What refuses a place; '|' in an example is where the guard looks from."""
 
-# Options as the prompt lists them, and nothing else.
-_PROMPT_LIST = regex.compile(r"(?:[A-H][.] [^\n*_]*+(?:\n+|$))++")
+_KEY = re.compile(r"[\"']([^\"'\n{}:]{1,40})[\"']\s*:\s*")  # "answer":
+_VALUE = re.compile(
+    r"\"([^\"\n]*)\"|'([^'\n]*)'|\[([^\]]*)\]|([A-Ha-h](?:\s*,\s*[A-Ha-h]\b)+|[^,}\n]+)"  # "B"
+)
+_SMALL = re.compile(r"[\s(\[<\"']*[a-h](?:[\s\"']*[,，、/&][\s\"']*[a-h])*[\s.)\]>\"']*")  # 'a, c'
+_VERB_FINAL = re.compile(r"[\u0900-\u0dff\u3040-\u30ff\uac00-\ud7af]")  # Hindi, Japanese, Korean
+_QUOTED = re.compile(r"[“«「『]([^”»」』\n]{12,})[”»」』]|(?<!\w)\"([^\"\n]{12,})\"(?!\w)")
+_NO_OPTION = frozenset({"?"})
 
-_VERDICTS = "right wrong answer answers option options label labels choose chosen explains"
-_ROW_HEAD = 4  # tokens: a bullet, a letter, its sign
-_CALLED = "answer answers choose chosen right is are so not except because"
+
+class Place(NamedTuple):
+    """Where letters stand: from the first token of the rule to the one behind the letters."""
+
+    start: int
+    end: int
+    letters: frozenset[str]
+
+
+class _Contradiction(Exception):
+    """Raised where a reply says two things, or hedges."""
+
+
+class Reply:
+    """The tokens of a reply to a question with options."""
+
+    def __init__(
+        self, text: str, options: Mapping[str, str], native: Mapping[str, str], several: bool = True
+    ) -> None:
+        text = text.upper() if _SMALL.fullmatch(text) else text
+        self.text, self.options, self.native, self.several = text, options, native, several
+        self.tokens = letter_tokens(text, options, native)
+        self.kinds = kinds_of(self.tokens)
+
+    def read(self) -> frozenset[str] | None:
+        """Return the letters of the first group of rules that finds some."""
+        steps = (self.json_field, self.whole, self.labelled, self.item, self.stated, self.by_text)
+        try:
+            found = next((letters for step in steps if (letters := step())), None)
+        except _Contradiction:
+            return None
+        return found if found and found <= set(self.options) else None
+
+    def places(self, *rules: str) -> Iterator[Place]:
+        """Yield the places of rules that no guard refuses."""
+        for rule in rules:
+            for match in RULES[rule].finditer(self.kinds):
+                start, end = match.span("at")
+                more = GUARDS["more lines"].match(self.kinds, end) if "\n" in match[0] else None
+                end = more.end() if more else end
+                letters = self._named(start, end) if self.kinds[start] != "X" else _NO_OPTION
+                listed = self._lists_options(rule, match, letters)
+                if not listed and not self._refused(match.start(), end):
+                    yield Place(match.start(), end, letters)
+
+    def _named(self, start: int, end: int) -> frozenset[str]:
+        """Return the letters that tokens name."""
+        return frozenset().union(*(token.letters for token in self.tokens[start:end]))
+
+    def _lists_options(self, rule: str, match: re.Match[str], letters: frozenset[str]) -> bool:
+        """Tell whether a place lists the options, or says when one would be correct."""
+        if len(letters) == len(self.options) > 2 and not self.several:
+            return not re.search(r"ai|\(", match[0])  # 'Options: A, B, C, D'
+        if rule == "label" and letters == {min(self.options)}:
+            return bool(GUARDS["walk"].match(self.kinds, match.end("at")))
+        condition = GUARDS["condition"].match(self.kinds, match.end())
+        return rule in ("statement", "plain statement") and bool(condition)
+
+    def _refused(self, start: int, end: int) -> bool:
+        """Tell whether a place is negated or quoted; raise where it hedges."""
+        if any(GUARDS[name].match(self.kinds, end) for name in ("or", "maybe", "of some")):
+            raise _Contradiction
+        sentence = re.split(r"[.?\n]", self.kinds[:start])[-1]
+        clause = sentence.rpartition(",")[2]
+        if GUARDS["clause"].search(clause) or GUARDS["sentence"].search(sentence):
+            return True
+        if any(GUARDS[name].match(self.kinds, end) for name in ("behind", "behind a stop")):
+            return True
+        last = re.split(r"[.?\n,]", self.kinds[end:])[0] if _VERB_FINAL.search(self.text) else ""
+        at = self.tokens[start].start
+        quoted = any(m.start() < at < m.end() for m in _QUOTED.finditer(self.text))
+        return quoted or bool(re.search("[nwh]", last))
+
+    def json_field(self) -> frozenset[str] | None:
+        """Read '"answer": "B"'; every such field, and labels in prose, must agree."""
+        found = []
+        for key in _KEY.finditer(self.text):
+            kinds = kinds_of(tokens_of(key[1].replace("_", " ")))
+            value = _VALUE.match(self.text, key.end())
+            if value and re.search("[aor]|prediction", kinds + key[1].lower()):
+                field = Reply(next(filter(None, value.groups()), ""), self.options, self.native)
+                letters = field.value()
+                if letters is None and re.fullmatch("[LIMX/|&, )(q]+", field.kinds):
+                    raise _Contradiction
+                found += [letters] if letters else []
+        if not found:
+            return None
+        prose = [p.letters for p in self.places("label") if self.kinds[p.end - 1] in "LI"]
+        return _agreed(found + [letters for letters in prose if len(letters) == len(found[0])])
+
+    def value(self) -> frozenset[str] | None:
+        """Read the value of a field: letters, an item, or an option's text."""
+        try:
+            places = self.places("whole", "opening", "item", "text")
+            return next((place.letters for place in places), None)
+        except _Contradiction:
+            return None
+
+    def whole(self) -> frozenset[str] | None:
+        """Read a reply that is letters and a label alone."""
+        place = next(self.places("whole"), None)
+        run = place and "M" in self.kinds[place.start : place.end] and not self.several
+        return place.letters if place and not run else None
+
+    def labelled(self) -> frozenset[str] | None:
+        """Read the last label, or else the opening or last line, which must not differ."""
+        rules = ("label", "verb last", "label alone", "short line")
+        labels = next((found for rule in rules if (found := list(self.places(rule)))), [])
+        opening, last = self._opening(), self._last_line()
+        chosen = labels[-1] if labels else opening or last
+        if chosen is None:
+            return None
+        others = labels[:-1] if labels else self._said("plain statement")
+        others = [place for place in others if self.several or len(place.letters) == 1]
+        others += [place for place in (opening, last, *self.places("short line")) if place]
+        others += self.places("last sentence")
+        if any(self._contradicts(other, chosen) for other in others):
+            raise _Contradiction
+        goes_on = self.several and self._goes_on(chosen)
+        if goes_on or GUARDS["retraction"].search(self.kinds, chosen.end):
+            raise _Contradiction
+        return chosen.letters
+
+    def _contradicts(self, other: Place, chosen: Place) -> bool:
+        """Tell whether a place differs, unless the chosen one is final or takes it back."""
+        if other.letters in (chosen.letters, _NO_OPTION):
+            return False
+        between = self.kinds[other.end : chosen.start] + "L"
+        final = "F" in self.kinds[chosen.start : chosen.end]
+        replaced = final or GUARDS["retraction"].search(between)
+        return other.start > chosen.start or not replaced
+
+    def _goes_on(self, chosen: Place) -> bool:
+        """Tell whether a sentence behind a list names more letters, and not as wrong ones."""
+        for match in re.finditer(r"[^.\n]+", self.kinds[chosen.end :]):
+            part = self.tokens[chosen.end + match.start() : chosen.end + match.end()]
+            named = frozenset().union(*(t.letters for t in part if t.kind in "LI"))
+            if named - chosen.letters and not re.search("[nwh]", match[0]):
+                return True
+        return False
+
+    def _said(self, rule: str) -> list[Place]:
+        """Return statements on one letter, unless the reply asks for what is false."""
+        if "0" in self.kinds or any(
+            GUARDS[name].search(self.kinds) for name in ("false one", "true and false")
+        ):
+            return []
+        return [place for place in self.places(rule) if self.several or len(place.letters) == 1]
+
+    def _heads(self, guard: str) -> list[frozenset[str]]:
+        """Return the letters of each place that lists a letter."""
+        return [self._named(*match.span()) for match in GUARDS[guard].finditer(self.kinds)]
+
+    def _walks(self) -> bool:
+        """Tell whether lines are letters alone, or a reply says of each whether it is true."""
+        return len(set(self._heads("lone"))) > 1 or bool(
+            GUARDS["true and false"].search(self.kinds)
+        )
+
+    def _opening(self) -> Place | None:
+        """Find a letter that opens the reply, unless the reply walks through the options."""
+        place = None if self._walks() else next(self.places("opening"), None)
+        if place and min(self.options) in place.letters:
+            later = [head for head in self._heads("any head") if min(head) > max(place.letters)]
+            return None if later else place
+        return place
+
+    def _last_line(self) -> Place | None:
+        """Find a letter, or a letter and its text, that is all of the last line."""
+        place = None if self._walks() else next(self.places("last line"), None)
+        listed = place and self.kinds[place.end - 1] == "I" and len(self._heads("head")) > 1
+        return None if listed else place
+
+    def item(self) -> frozenset[str] | None:
+        """Read a letter with its own text, in a sentence or as the one such line."""
+        found = [place.letters for place in self.places("item")]
+        if found and len(self._heads("head")) < 2:
+            return _agreed(found)
+        lines = {place.letters for place in self.places("item line")}
+        return lines.pop() if len(lines) == 1 else None
+
+    def stated(self) -> frozenset[str] | None:
+        """Read 'B is correct', or the one letter at the end of the last sentence."""
+        if found := [place.letters for place in self._said("statement")]:
+            return _agreed(found)
+        last = re.split(r"[.?\n](?=.)", self.kinds.rstrip(".)q"))[-1]
+        if not re.search(r"[rF]|\As", last) or len(re.findall("[LI]", last)) != 1:
+            return None
+        start = self.kinds.rfind(last)
+        places = (place for place in self.places("last sentence") if place.start >= start)
+        return next((place.letters for place in places), None)
+
+    def by_text(self) -> frozenset[str] | None:
+        """Read an option's whole text where a letter could stand."""
+        found = [place.letters for place in self.places("text", "text first")]
+        return _agreed(found) if found else None
+
+
+def _agreed(found: list[frozenset[str]]) -> frozenset[str]:
+    """Return what all places say."""
+    if len(set(found)) > 1:
+        raise _Contradiction
+    return found[-1]
 
 
 def read_letters(
@@ -60,307 +293,25 @@ def read_letters(
     cut: bool = False,
     question: str = "",
 ) -> frozenset[str] | None:
-    """The letters that a reply commits to, None where it commits to none.
+    """Return the letters that a reply commits to, None where it commits to none.
 
     Args:
         reply: What the model said, in any language.
         options: Letter (A to H) to text, as the model was shown them.
-        several: Whether the question allows more than one letter. A list of letters is read
-            in any case (and then scored); 'all of the above' only where this is true.
-        cut: Whether the reply is as long as the model was allowed to write: an answer that
-            ends where the reply ends may then be the beginning of one.
-        question: The question. Where it asks for what is false, a list of true and false is
-            read only if one option alone is said to be true.
-
-    Returns:
-        A non-empty set of letters of ``options``, or None (unparsed).
+        several: Whether the question allows more than one letter; a list is read in any case.
+        cut: Whether the reply reached the limit of length, so that a list at its end may go on.
+        question: The question; native letters (А Б В Г) count where it shows them.
     """
-    asked = asked_words(question)
-    text = bare(reply, _LONGEST, functools.partial(_judges, asked=asked))
-    if text is None or not options:
+    text = plain(reply)
+    asked = one_form(question).strip()
+    text = (text or "").removeprefix(asked).strip() or text
+    if not text or not options:
         return None
-    known = options_of(options)
-    text = unquoted(_unquestioned(text.strip(), question), functools.partial(_calls, known))
-    echoed = after_question(text)
-    tokens = lex(without_next_question(echoed or text), known) if text else None
-    tokens = tokens and without_another(tokens, known.keys)
-    if tokens is None or not tokens.kinds:
-        return None
-    if echoed and {key for value in tokens.values for key in value} < set(known.keys):
-        return None  # a question of its own, and not the one that was asked
-    verbatim = bool(_PROMPT_LIST.fullmatch(text))
-    read = _Reader(tokens, known, several, cut=cut, verbatim=verbatim, question=asked).read()
-    if several or read is None or len(read) == 1:
-        return read
-    # 'A and B', or their texts, where an option of its own is 'Both A and B'
-    joining = joined(tuple(sorted(options.items()))).get(read)
-    return frozenset({joining}) if joining else read
-
-
-def _calls(options: Options, text: str) -> bool:
-    """Whether a text calls a letter the answer."""
-    tokens = lex(text, options)
-    kinds = tokens.kinds if tokens else ""
-    return has(kinds, "letter") and has(kinds, _CALLED)
-
-
-def _judges(heading: str, asked: Asked) -> bool:
-    """Whether the marks of a column tell which option is right, and not which drug is safe."""
-    words = [plain(word) for word in WORDS.findall(heading) if not word.isspace()]
-    found = (lexicon(names=_VERDICTS).longest(words, at) for at in range(len(words)))
-    said = roots(word for word in words if len(word) > 1 or CHARACTER.match(word))
-    return said == within(said, asked.last) or any(found)
-
-
-@functools.lru_cache(maxsize=4096)
-def _asked(question: str) -> str:
-    return undressed(one_form(question)).strip()
-
-
-def _unquestioned(text: str, question: str) -> str:
-    """A reply without the question that it repeats at its beginning."""
-    asked = _asked(question)
-    if not asked or not text.startswith(asked):
-        return text
-    return text.removeprefix(asked).strip(" \n:-–—") or text
-
-
-def named_letters(reply: str, options: Mapping[str, str]) -> frozenset[str]:
-    """All options that a reply names, by letter or whole text, whatever it says of them."""
-    text = bare(reply, _LONGEST)
-    tokens = lex(text.strip(), options_of(options)) if text and text.strip() else None
-    values = tokens.values if tokens else []
-    return frozenset().union(*values) & set(options)
-
-
-class _Reader(LabelledReply):
-    """The rules, and the places where an answer stands."""
-
-    def read(self) -> frozenset[str] | None:
-        """What the reply answers, if nothing behind that, read by itself, answers otherwise."""
-        found = self._found()
-        if isinstance(found, Place):
-            return None if self._answers_again(found.letters, found.end) else found.letters
-        # What is said in sentences or a list has no end: the last lines, if they are no row of it.
-        last = self.kinds.rfind(KIND["blank"])
-        row = last < 0 or any(0 < head - last <= _ROW_HEAD for head in self.heads)
-        return None if found and not row and self._answers_again(found, last) else found
-
-    def _found(self) -> Place | frozenset[str] | None:
-        """The rules in their order: labels and places, then lists of verdicts."""
-        kinds = self.kinds
-        refused = kinds.rfind(KIND["refusal"])
-        if refused >= 0 and not self._labelled_after(refused):
-            return None
-        opening = self._opening()
-        labelled = sorted(set(self.labelled()))
-        labelled = [place for place in labelled[:-1] if not self._walks(place)] + labelled[-1:]
-        corrected = self._corrected(labelled)
-        if corrected:
-            labelled = [place for place in labelled if place.start > corrected]
-            opening = None
-        if labelled and opening and self._from_the_first(opening):
-            opening = None
-        spans = [*labelled, *([opening] if opening else [])]
-        own = [p for p in self._last_lines() if not any(s.start <= p.start < s.end for s in spans)]
-        places = [*labelled, *own]
-        if not labelled:
-            chosen = opening or (own[-1] if own else None)
-            rows = row_letters(self, chosen.letters if chosen else frozenset())
-            if rows is not None:
-                said = None if self.several else marked_line(self) or self._said()
-                return rows or said
-        if not any(place.letters for place in places) and opening is None:
-            return true_ones(self) or marked_line(self) or self._said()
-        chosen = opening
-        if places:
-            chosen = self._last_word(places)
-            if chosen is None or (opening and opening.letters != chosen.letters):
-                return None
-        return self._settled(chosen, places) if chosen else None
-
-    def _settled(self, chosen: Place, places: list[Place]) -> Place | frozenset[str] | None:
-        """The place, or letters, of what places say, if nothing else speaks against it."""
-        if any(p.letters == chosen.letters and not p.text for p in places):
-            # 'Answer: B. ... so it is <its text>. <Other texts> ...'
-            chosen = chosen._replace(text=False)
-        if self._true_ones_instead(chosen):
-            return None
-        marked = marked_line(self) if has(self.told, "tick") else None
-        if marked and marked != chosen.letters:
-            # A table below a heading, with a tick in one of its lines?
-            return marked if self.tokens.kinds[chosen.start - 1] in LINES else None
-        if self.stands(chosen):
-            return chosen
-        back = RULES.CORRECTION.search(self.kinds, chosen.end)
-        if not back and not chosen.text:
-            return None
-        said = self._said()
-        if back:  # 'Answer: A. No, wait: ... is C'
-            return said if said and said <= self.mentioned(back.end()) else None
-        return said if not places or said == chosen.letters else None
-
-    def _answers_again(self, letters: frozenset[str], at: int) -> bool:
-        """Whether what stands behind a place, by itself, comes to other letters.
-
-        That is the sentences behind it, the lines behind it, and the last lines.
-        """
-        end = len(self.kinds)
-        breaks = (rule.search(self.kinds, at) for rule in (RULES.SENTENCES, RULES.BREAKS))
-        starts = {match.end() for match in breaks if match}
-        starts |= {self.kinds.rfind(KIND["blank"], min(starts)) + 1} if starts else set()
-        for start in starts - {0}:
-            if self.letters_in((start, end)) <= letters:
-                continue
-            behind = _Reader(
-                self.tokens.part(start, end), self.options, self.several,
-                cut=self.cut, verbatim=False, question=self.question, behind=True,
-            )  # fmt: skip
-            if self.another(behind.read(), letters):
-                return True
-        return False
-
-    def _said(self) -> frozenset[str] | None:
-        """What sentences say, of each option or of what is asked for."""
-        return false_one(self) or answer_said(self)
-
-    def _true_ones_instead(self, place: Place) -> bool:
-        """Whether several letters say what is so, where one that is false is asked for."""
-        announced = RULES.ANNOUNCED.search(self.kinds[: place.start])
-        one_false = self.asked == "false" and not self.several
-        return one_false and len(place.letters) > 1 and not announced
-
-    def _corrected(self, labelled: list[Place]) -> int:
-        """Where a reply takes back what it said before, if it names an answer behind that; or 0."""
-        starts = [match.end() for match in RULES.CORRECTION.finditer(self.kinds)]
-        named = [place.start for place in labelled if place.letters]
-        return max((at for at in starts if named and at < named[-1]), default=0)
-
-    def _labelled_after(self, at: int) -> bool:
-        return any(place.start > at and place.letters for place in self.labelled())
-
-    def _opening(self) -> Place | None:
-        kinds = self.kinds
-        every = RULES.EVERY.match(kinds)
-        if every and self.several:
-            return Place(0, every.end(), frozenset(self.keys))
-        all_but = None if self.cut or self.asked else RULES.ALL_BUT.match(kinds)
-        if all_but and self.several:
-            named = self.letters_in(all_but.span("list"))
-            rest = frozenset(self.keys) - named
-            return Place(0, len(kinds), rest) if rest and named <= set(self.keys) else None
-        match = RULES.OPENING.match(kinds)
-        if match is None:
-            match = RULES.OPENING_TEXT.match(kinds)
-            if match and LETTER not in match["list"] and not self.options.yes_or_no:
-                match = None
-        place = self.place(match)
-        if (
-            place is None
-            or self.unfinished(place)
-            or kinds[place.end : place.end + 1] == KIND["query"]
-        ):
-            return None
-        if kinds[0] in row("bullet number") and not RULES.PLAIN_LINE_ENDS.match(kinds, place.end):
-            return None  # the first of the options that it goes through
-        if has(kinds[: place.end], "line blank") and self._restated(place):
-            return None
-        if (
-            self.behind
-            and has(kinds[0], "text")
-            and has(kinds[place.end : place.end + 1], "capital")
-        ):
-            return None  # '... 亚急性甲状腺炎（A）表现不同': what it says of another
-        if not RULES.LINE_ENDS.match(kinds, place.end) and self._goes_on(place):
-            return None
-        if TEXT in kinds[: place.end] and self.one_of_blocks(place):
-            return None
-        return place
-
-    def _restated(self, place: Place) -> bool:
-        """Whether a reply opens with the options, all of them.
-
-        Where several may be right and the reply holds nothing else, it is the question's own list
-        ('A. text', a line each) or a list of another make, which is an answer.
-        """
-        if place.letters != frozenset(self.keys):
-            return False
-        more = bool(self.kinds[place.end :].strip(KIND["stop"]))
-        return self.verbatim or more or TEXT not in self.kinds[: place.end]
-
-    def _walks(self, place: Place) -> bool:
-        """Whether a label ('To find the diagnosis:') only leads to a walk through all options."""
-        return self.kinds[place.start - 1] in LINES and self.one_of_blocks(place)
-
-    def _from_the_first(self, place: Place) -> bool:
-        """Whether a list names three options or more, a line each, from the first one on."""
-        letters = sorted(place.letters)
-        lines = has(self.kinds[place.start : place.end], "line blank")
-        return lines and len(letters) > 2 and letters == self.keys[: len(letters)]
-
-    def _goes_on(self, place: Place) -> bool:
-        """Whether a later line begins with a later letter: it goes through the options."""
-        for head in self.heads:
-            named = self.letters_in((max(head - 3, 0), head))
-            if head > place.end and named and min(named) > max(place.letters):
-                return True
-        return False
-
-    def _last_lines(self) -> Iterator[Place]:
-        """Items that stand alone on the last lines."""
-        match = RULES.LAST_LINES.search(self.kinds)
-        place = self.place(match)
-        if place is None or match is None or not match.start():
-            return
-        if self.cut or self.unfinished(place):
-            return
-        if self.kinds[: place.start].rstrip(LINES).endswith(KIND["colon"]):
-            return  # after a label that is not that of the answer
-        above = RULES.LETTERS_ABOVE.search(self.kinds[: place.start])
-        named = self.letters_in(above.span("list")) if above and TEXT not in above["list"] else None
-        if named and not named <= place.letters:
-            return
-        if place.text and RULES.NOT_OF_LABEL.search(self.kinds[: place.start]):
-            return  # texts, one a line, of which the first could not be read
-        lines = self.kinds[: place.start].rstrip(LINES + KIND["stop"])
-        if lines.endswith(TEXT) and not self.tokens.values[len(lines) - 1] <= place.letters:
-            if place.text:
-                return  # a line that is another option's text
-            # The cut beginning of such a line, or at odds with what is concluded above?
-            if self.kinds[: place.start].endswith(row("text line")) or RULES.CONCLUDED.search(
-                lines
-            ):
-                place = place._replace(letters=frozenset())
-        before = [
-            self.letters_in((max(head - 3, 0), head))
-            for head in self.heads
-            if head <= place.start
-        ]  # fmt: skip
-        if before:
-            listed = frozenset().union(*before)
-            apart = self.kinds[place.start - 1] == KIND["blank"]
-            if not apart or listed != frozenset(self.keys):
-                return
-        if len(place.letters) == len(self.keys) > 1 and has(
-            self.kinds[place.start : place.end], "line"
-        ):
-            return  # restates the options
-        yield place
-
-    def _last_word(self, places: list[Place]) -> Place | None:
-        last = places[-1]
-        if not last.letters:
-            return None
-        final = [place for place in places if place.final]
-        if final:
-            if self.several and len({place.letters for place in final}) > 1:
-                return None  # a letter to a box: a correction, or parts of a list?
-            return final[-1] if final[-1].letters == last.letters else None
-        # A text ('... = 90') that does not stand is no answer beside a letter.
-        said = {p.letters for p in places if p.letters and not (p.text and not self.stands(p))}
-        if not last.text and said <= {last.letters}:
-            return last
-        if {place.letters for place in places if place.letters} == {last.letters}:
-            return last
-        before = RULES.SENTENCES.split(self.kinds[: last.start])[-1]
-        return last if last.named and RULES.CONCLUDES.search(before) else None
+    native = native_letters(asked, options)
+    read = Reply(before_next_question(text), options, native, several)
+    if not any(token.letters for token in read.tokens):  # the question was restated
+        read = Reply(text, options, native, several)
+    if opens_with_question(text) and len(re.findall("[IT]", read.kinds)) < 2:
+        return None  # it answers a question of its own
+    unfinished = cut and several and len(read.tokens) > 1 and read.tokens[-1].letters
+    return None if unfinished else read.read()

@@ -7,8 +7,6 @@ template opened the thought; and a reply that was cut off within a thought has n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import regex
 
 _NAME = (
@@ -24,7 +22,6 @@ _TAG = regex.compile(
     r"|<\|?begin_of_(?:thought|thinking)\|?>|<\|think\|>|<unused94>",
     regex.I,
 )
-_OPENER = regex.compile(r"\W*(?:\w+:)?(?:begin_of_)?(?:think|thought|unused)", regex.I)
 # The channels of OpenAI's open models, with their tokens and without.
 _FINAL_CHANNEL = regex.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|message\|>)?", regex.I)
 _OTHER_CHANNEL = regex.compile(r"<\|channel\|>\s*(?:analysis|commentary)\b", regex.I)
@@ -32,16 +29,12 @@ _BARE_CHANNEL = regex.compile(r"\s*analysis(?=\p{Lu})")
 _BARE_FINAL = "assistantfinal"
 
 
-def without_thinking(reply: str, codes: Sequence[str] = ()) -> str | None:
+def without_thinking(reply: str) -> str | None:
     """The reply without its thoughts; None where it was cut off within one.
 
     Thoughts are blocks between tags at the head of the reply or of a line, and what stands before
     a closing tag without an opening one. A tag elsewhere is quoted and opens nothing, and so does
     a heading in brackets (`[Analysis]`) that nothing closes.
-
-    Args:
-        reply: The reply.
-        codes: Codes of lines that count: what holds one is no thought where nothing else does.
     """
     text = _after_channels(reply)
     if text is None:
@@ -58,15 +51,13 @@ def without_thinking(reply: str, codes: Sequence[str] = ()) -> str | None:
         heads = blank or before.rstrip(_CLOTHES)[-1:] == "\n"
         if tag["close"] or (heads and close_at >= 0):
             end = tag.end() if tag["close"] else _end_of_tag(text, close_at)
-            if codes and _alone(codes, "".join(said) + text[at:end], text[end:]):
-                said.append(text[at:end])
-            elif tag["close"]:
+            if tag["close"]:
                 said, blank = [" "], True
             else:
                 said += [before, " "]
             at = end
             continue
-        if blank and not tag["heading"] and (_OPENER.match(tag[0]) or not _alone(codes, text, "")):
+        if blank and not tag["heading"]:
             return None
         said += [before, "" if heads else tag[0]]
         at = tag.end()
@@ -80,11 +71,6 @@ _BLANK = _CLOTHES + "\r\n"
 def _end_of_tag(text: str, start: int) -> int:
     tag = _TAG.match(text, start)
     return tag.end() if tag else start
-
-
-def _alone(codes: Sequence[str], thought: str, rest: str) -> bool:
-    """Whether a code that counts stands in what looks like a thought, and not behind it."""
-    return any(c in thought.casefold() and c not in rest.casefold() for c in codes)
 
 
 def _after_channels(text: str) -> str | None:

@@ -11,11 +11,6 @@ from typing import Any
 from xling_tasks.errors import user_path
 from xling_tasks.log import warn_once
 
-REPLIES = "replies"
-"""Within the cache folder: the file of the store, before its ending."""
-
-ENDING = ".sqlite"
-
 _JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from xling_metrics.stats.odds import AtOdds
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.outcomes import SERVED
@@ -14,7 +12,11 @@ from xling_tasks.report.model import Comparison, Sides
 from xling_tasks.report.paired import Ends
 from xling_tasks.report.stats import Statistics, english_pairs
 from xling_tasks.report.unlike import made_unlike
-from xling_tasks.report.unread import measured, unread
+from xling_tasks.report.unread import as_wrong, measured, unread
+
+LEFT_OUT, AS_WRONG = "left_out", "as_wrong"
+WAYS = {LEFT_OUT: measured, AS_WRONG: as_wrong}
+"""How replies that were not read are counted, where it is not as the tables do."""
 
 Key = tuple[Panel, str]
 """An endpoint in a language."""
@@ -29,8 +31,8 @@ class Case:
         comparison: The difference, with interval and p.
         apart: Why the two are not comparable; empty if they are.
         bounded: The interval that "about the same" rests on; None where the scores have no bounds.
-        moves: Sign and what moves, of every score in the difference, if what was not read had other
-            odds.
+        others: By a way to count replies that were not read (`LEFT_OUT`, `AS_WRONG`), the case with
+            these; none where all was read, or counted so anyway.
         unread: Questions or rows that were not read, of the side and of its baseline.
         why: What most of these were: one of `outcomes.REMEDIES`.
         outcomes: As of `Conclusion`.
@@ -45,11 +47,11 @@ class Case:
     comparison: Comparison
     apart: str = ""
     bounded: Ends | None = None
-    moves: tuple[tuple[int, AtOdds], ...] = ()
+    others: Mapping[str, Case] = field(default_factory=dict)
     unread: tuple[int, int] = (0, 0)
     why: str = ""
     outcomes: tuple[tuple[str, int], ...] = ()
-    recalls: tuple[float, float, float, float] | None = None
+    recalls: tuple[int, ...] = ()
     against_one: bool = False
     sized: bool = True
 
@@ -71,7 +73,6 @@ class Case:
 
 def cases_of(statistics: Statistics, model: Model) -> Iterator[Case]:
     """Every endpoint of every language but English."""
-    read = {id(task): measured(task) for task in model.tasks}
     paired_with: set[tuple[int, str]] = set()
     for english, task, name, base_name in english_pairs(model):
         endpoint = task.endpoints.get(name)
@@ -79,8 +80,7 @@ def cases_of(statistics: Statistics, model: Model) -> Iterator[Case]:
             continue
         paired_with.add((id(task), name))
         panel, language = panel_of(task.place, name)
-        own, base = read[id(task)], read[id(english)]
-        sides = Sides((own, name), (base, base_name), language, ENGLISH, model.name)
+        sides = Sides((task, name), (english, base_name), language, ENGLISH, model.name)
         apart = made_unlike(task, english, panel)
         yield case_of(statistics, endpoint, sides, apart, paired=task.place.parallel)
     for task in model.tasks:
@@ -88,7 +88,7 @@ def cases_of(statistics: Statistics, model: Model) -> Iterator[Case]:
             language = panel_of(task.place, name)[1]
             alone = (id(task), name) not in paired_with and language != ENGLISH
             if alone and endpoint.agreement:
-                yield _agreement(statistics, model, read[id(task)], name, endpoint)
+                yield _agreement(statistics, model, task, name, endpoint)
 
 
 def exploratory_beside(task: Task, model: Model) -> bool:
@@ -105,19 +105,47 @@ def exploratory_beside(task: Task, model: Model) -> bool:
 def case_of(
     statistics: Statistics, endpoint: Endpoint, sides: Sides, apart: str, *, paired: bool
 ) -> Case:
-    """The case of two sides, whose tasks `measured` made."""
+    """The case of two sides, and the same with what was not read counted otherwise."""
+    first = _case(statistics, endpoint, sides, apart, paired=paired)
+    if apart or not any(first.unread):
+        return first
+    return replace(
+        first,
+        others={
+            how: _case(statistics, endpoint, other, apart, paired=paired)
+            for how, other in otherwise(statistics, sides)
+        },
+    )
+
+
+def otherwise(statistics: Statistics, sides: Sides) -> Iterator[tuple[str, Sides]]:
+    """The ways to count what was not read that change the values of one of two sides."""
+    (task, name), (base, base_name) = sides.side, sides.baseline
+    for how, change in WAYS.items():
+        own, other = statistics.changed(task, change), statistics.changed(base, change)
+        if any(x.columns.get(y) is not z.columns.get(y) or x.rows is not z.rows
+               for x, y, z in ((own, name, task), (other, base_name, base))):  # fmt: skip
+            yield how, replace(sides, side=(own, name), baseline=(other, base_name))
+
+
+def _case(
+    statistics: Statistics, endpoint: Endpoint, sides: Sides, apart: str, *, paired: bool
+) -> Case:
     (task, name), (base, base_name) = sides.side, sides.baseline
     panel, _ = panel_of(task.place, name)
     made = statistics.compare(panel, sides, paired=paired)
     lost = unread(task, name), unread(base, base_name)
     plain = paired and not apart and not made.method.startswith("ppi")
     bounded = statistics.bounded(sides) if plain else None
-    served = statistics.outcomes(sides) if endpoint.meaning == SERVED else {}
     known = CRITERIA[panel.criterion].metric(panel.metric).sized
+    if bounded is not None and known and not made.binary:
+        made = replace(made, low=bounded[0][0], high=bounded[0][1], p=bounded[1], method="gaffke")
+    served = statistics.outcomes(sides) if endpoint.meaning == SERVED else {}
     return Case(
-        endpoint, made, apart, bounded, ((1, lost[0].moves), (-1, lost[1].moves)),
-        (lost[0].count, lost[1].count), max(lost, key=lambda own: own.count).why,
-        tuple(served.items()), statistics.recalls(sides),
+        endpoint, made, apart, None if bounded is None else bounded[0],
+        unread=(lost[0].count, lost[1].count),
+        why=max(lost, key=lambda own: own.count).why, outcomes=tuple(served.items()),
+        recalls=statistics.recalls(sides),
         sized=known or statistics.options.margin is not None,
     )  # fmt: skip
 

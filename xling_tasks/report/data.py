@@ -5,6 +5,7 @@ Of every sample only numbers are kept, a column per metric; see `columns`.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,8 +28,7 @@ from xling_tasks.logs.families import found, given_families, known_families
 from xling_tasks.logs.joined import members, refuse_unmatched, with_families
 from xling_tasks.logs.results import Results, TaskResults, read_results
 from xling_tasks.report.columns import Column, Row, column_of, reduced, soft_column, stem
-from xling_tasks.report.one_text import OneText, Said, text_number
-from xling_tasks.report.outcomes import Outcomes, derived, leaves_out_short, outcomes_of
+from xling_tasks.report.outcomes import Outcomes, derived, outcomes_of
 
 _NOT_PER_QUESTION = frozenset(
     {"unusable_rows", "sacrebleu", "n_judged", "n_answered", "judge_alpha", "bypass"}
@@ -57,7 +57,6 @@ class Task:
             belong to one.
         derived: The metrics that follow from outcomes.
         texts: A number per question that is the same for the same text.
-        one_text: (language, text) where many answers are one.
     """
 
     model: str
@@ -73,7 +72,6 @@ class Task:
     outcomes: Outcomes = field(default_factory=dict)
     derived: dict[str, float] = field(default_factory=dict)
     texts: array[int] = field(default_factory=lambda: array("q"))
-    one_text: list[tuple[str, Said]] = field(default_factory=list)
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -253,6 +251,15 @@ def _distinct(names: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str
 # One task's samples
 
 
+def _text_number(doc: Mapping[str, Any]) -> int:
+    """A number that is the same for questions with the same text, whatever their ids."""
+    text = doc.get("text", doc.get("question"))
+    text = text.get(ENGLISH) if isinstance(text, Mapping) else text
+    plain = " ".join(str(text or doc["question_id"]).split()).casefold()
+    digest = hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
 def _filled(task: Task) -> Task:
     """Fill a task from its file of samples; without the file it keeps the harness's numbers."""
     samples = task.results.samples
@@ -266,20 +273,17 @@ def _filled(task: Task) -> Task:
     unread: dict[str, list[tuple[float, float]]] = {
         name: [] for name in values if not soft and stem(name) in VERDICT_SCORES
     }
-    one_text = OneText(task.place)
-    told = leaves_out_short(signatures)
     for _, offset, sample in samples.stream_at(partial(_parsed, values)):
         if sample.get("filter", "none") != "none":
             continue
         question = str(sample["doc"]["question_id"])
         task.ids.append(question)
         task.offsets.append(offset)
-        task.texts.append(text_number(sample["doc"]))
-        for code, outcome in outcomes_of(sample, task.place, told=told).items():
+        task.texts.append(_text_number(sample["doc"]))
+        for code, outcome in outcomes_of(sample).items():
             task.outcomes.setdefault(code, [None] * (len(task.ids) - 1)).append(outcome)
         for own in task.outcomes.values():
             own += [None] * (len(task.ids) - len(own))
-        one_text.add(sample)
         for name, kept in values.items():
             kept.append(sample[_REDUCED][name])
         for name, unknown in unread.items():
@@ -290,7 +294,6 @@ def _filled(task: Task) -> Task:
             task.chances[question] = _chance(sample["doc"])
         if soft and sample.get("auc") is not None:
             task.rows[question] = [(row[0], row[1]) for row in sample["auc"]]
-    task.one_text = list(one_text.found())
     for name, kept in values.items():
         column = soft_column(name, task.rows, task.ids) if soft else None
         column = column or column_of(name, kept, str(signatures.get(name, "")))

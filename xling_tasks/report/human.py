@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from types import MappingProxyType
 from typing import NamedTuple
 
 from xling_metrics.stats.ppi import Judged, ppi_contrast, ppi_mean
@@ -35,15 +34,12 @@ class Labels(NamedTuple):
 
     people: tuple[str, ...]  # Their names.
     given: Mapping[str, tuple[str | None, ...]]  # Question -> each one's label; None for none.
-    settled: Mapping[str, str] = MappingProxyType({})  # What was decided where theirs differ.
 
     def share(self, question: str, label: str) -> float | None:
         """1 if most people gave an answer this label, else 0, and a part where several labels lead.
 
-        None where nobody labelled it; what was decided where they differ is in place of all.
+        None where nobody labelled it.
         """
-        if question in self.settled:
-            return float(self.settled[question] == label)
         votes = Counter(name for name in self.given.get(question, ()) if name is not None)
         leading = [name for name, own in votes.items() if own == max(votes.values())]
         return (label in leading) / len(leading) if leading else None

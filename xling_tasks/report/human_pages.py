@@ -9,7 +9,7 @@ from pathlib import Path
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
-from xling_tasks.logs.annotations import Export, Page, answer_digest, read_pages
+from xling_tasks.logs.annotations import Export, answer_digest, read_pages
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.human import Human, Key, Labels, judged, key_of, strata_of, unlabelled
 
@@ -23,8 +23,8 @@ def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
     labels: dict[Key, Labels] = {}
     notes: list[str] = []
     pages: dict[Key, Path] = {}
-    for page in read_pages(paths).values():
-        exports, said_of = page.people, _said(page)
+    for exports in read_pages(paths).values():
+        said_of = _said(exports)
         for model in _fitting(exports, models):
             for task in model.tasks:
                 own = said_of.get(task.results.task)
@@ -44,12 +44,10 @@ def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
     return Human(labels, [*dict.fromkeys(notes), *_one_sided(models, labels)])
 
 
-def _said(page: Page[Export]) -> dict[str, Labels]:
-    """Task -> what one page's annotators said, and what was decided where they differ."""
-    exports = page.people
+def _said(exports: Sequence[Export]) -> dict[str, Labels]:
+    """Task -> what one page's annotators said."""
     people = tuple(export.annotator for export in exports)
     given: dict[str, dict[str, tuple[str | None, ...]]] = {}
-    settled: dict[str, dict[str, str]] = {}
     for name, item in exports[0].items.items():
         checks = [export.items[name] for export in exports]
         for export, check in zip(exports, checks, strict=True):
@@ -61,10 +59,7 @@ def _said(page: Page[Export]) -> dict[str, Labels]:
                 )
         labels = tuple(check.label for check in checks)
         given.setdefault(item.task, {})[item.question_id] = labels
-        decided = page.decided(name, labels)
-        if decided is not None and decided.label is not None:
-            settled.setdefault(item.task, {})[item.question_id] = decided.label
-    return {task: Labels(people, own, settled.get(task, {})) for task, own in given.items()}
+    return {task: Labels(people, own) for task, own in given.items()}
 
 
 def _fitting(exports: Sequence[Export], models: Sequence[Model]) -> list[Model]:

@@ -172,10 +172,6 @@ class Sides:
         return Comparison(panel, self.side_name, self.baseline_name, self.context, paired)
 
 
-SIDES = ("language", "english", "both")
-"""The sides of a conclusion, as `turns_by` names them."""
-
-
 @dataclass(frozen=True)
 class Conclusion:
     """What is concluded of one endpoint in one language, against English.
@@ -195,8 +191,6 @@ class Conclusion:
         p: Two-sided p, not corrected; None without a test.
         n: Questions compared.
         margin: Differences up to this are about the same.
-        detectable: The difference for the worse that so many questions show with 80% power, after
-            correction and at twice or half the odds of what was not read; None where none is.
         p_holm: p corrected over its family.
         temperature: At which; None where there is only one.
         value: The metric in the language, over the questions compared.
@@ -211,16 +205,14 @@ class Conclusion:
             and dataset.
         unread: Questions (of verdicts: rows) that were not read in the language.
         unread_english: The same in English.
-        turns_at: The odds from which the verdict no longer holds, if what was not read had so many
-            times the odds of the rest; None if it holds at any, or has none.
-        turns_by: Whose unread ones do that at these odds: `language`, `english`, or `both` alike.
-        turns_up: Whether more of them would have to be what the metric counts; else fewer.
+        ways: Where unread replies decide: how they are counted (empty: as in the tables), and the
+            verdict then.
+        not_worse: Whether worse by more than the margin is ruled out.
         next: What to do where nothing can be told.
-        questions: How many would show a difference of the margin with 80% power; None where no
-            number would, because of what is not read.
+        questions: About how many tell a difference of the margin from none with 80% power.
         outcomes: What became of the questions in the language, with how many, where each has one.
-        recalls: Of verdicts on right and wrong answers the shares of right ones called right and of
-            wrong ones called wrong, in the language, then in English.
+        recalls: Of verdicts on answers how many right ones were called right, of how many, and how
+            many wrong ones wrong, of how many: in the language, then in English.
     """
 
     model: str
@@ -236,7 +228,6 @@ class Conclusion:
     p: float | None
     n: int
     margin: float
-    detectable: float | None
     p_holm: float | None = None
     temperature: float | None = None
     value: float | None = None
@@ -248,13 +239,12 @@ class Conclusion:
     family: int = 1
     unread: int = 0
     unread_english: int = 0
-    turns_at: float | None = None
-    turns_by: str = ""
-    turns_up: bool = False
+    ways: tuple[tuple[str, str], ...] = ()
+    not_worse: bool = False
     next: str = ""
     questions: int | None = None
     outcomes: tuple[tuple[str, int], ...] = ()
-    recalls: tuple[float, float, float, float] | None = None
+    recalls: tuple[int, ...] = ()
 
     @property
     def panel(self) -> Panel:
@@ -293,7 +283,6 @@ class Report:
         options: How the statistics were made.
         conclusions: One verdict per model, dataset, language and endpoint.
         corrected: Shares of labels that people's labels correct.
-        languages: Those beside English that it is about; empty for all.
     """
 
     models: tuple[Model, ...]
@@ -303,7 +292,6 @@ class Report:
     options: Options
     conclusions: tuple[Conclusion, ...] = ()
     corrected: tuple[CorrectedShare, ...] = ()
-    languages: tuple[str, ...] = ()
 
     @functools.cached_property
     def by_panel(self) -> dict[Panel, dict[str, dict[str, Cell]]]:

@@ -2,7 +2,7 @@
 
 `served` is the share of questions that got a usable answer, `helped` the share (or the points) over
 all questions, where who was not served was not helped. Both follow from what tasks record of each
-answer, or, in older results, from the rates that are logged of it.
+answer.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from xling_metrics.answer_language import in_users_language, tell
 
-from xling_tasks.criteria import CRITERIA, Place
-from xling_tasks.outcomes import HELPED, NOT_SERVED, OUTCOME, OUTCOMES, SERVED, outcome_of, served
+from xling_tasks.outcomes import HELPED, NOT_SERVED, OUTCOME, OUTCOMES, SERVED, served
 from xling_tasks.report.columns import Column, column_of
 
 _HELP = ("more_comprehensive", "rubric_score")
@@ -26,47 +24,16 @@ Outcomes = dict[str, list[str | None]]
 """Language -> the outcome of every question, in their order; None where it was not asked."""
 
 
-def outcomes_of(sample: Mapping[str, Any], place: Place, *, told: bool) -> dict[str, str | None]:
+def outcomes_of(sample: Mapping[str, Any]) -> dict[str, str | None]:
     """The outcome of a sample by language; nothing where an answer has no outcome of its own.
 
     Tasks that ask a question in several ways (several answers, several rows) count theirs in rates.
-    `told`: whether `langid_match` leaves out what is too short to tell; older runs have langid's
-    label of every answer, and what it calls another language is told again.
     """
     answered = sample.get("n_answered")
     recorded = answered.get(OUTCOME) if isinstance(answered, Mapping) else None
-    if isinstance(recorded, Mapping):
-        return {str(code): own if own in OUTCOMES else None for code, own in recorded.items()}
-    if SERVED not in CRITERIA[place.criterion].metrics:
+    if not isinstance(recorded, Mapping):
         return {}
-    if place.language:
-        return {place.language: _logged(sample, place.language, "", 0, told=told)}
-    texts = sample["doc"].get("text")
-    codes = list(texts) if isinstance(texts, Mapping) else []
-    return {code: _logged(sample, code, f"_{code}", at, told=told) for at, code in enumerate(codes)}
-
-
-def leaves_out_short(signatures: Mapping[str, object]) -> bool:
-    """Whether `langid_match` leaves out what is too short to tell, by how it was made."""
-    return any(
-        name.startswith("langid_match") and "|by:" in str(sign) for name, sign in signatures.items()
-    )
-
-
-def _logged(
-    sample: Mapping[str, Any], language: str, suffix: str, request: int, *, told: bool
-) -> str | None:
-    """What follows from the rates that are logged of an answer."""
-    name = f"langid_match{suffix}"
-    if name not in sample:
-        return None
-    inside = None if sample[name] is None else bool(sample[name])
-    if inside is False and not told:
-        replies = (sample.get("resps") or ())[request : request + 1]
-        text = str(replies[0][0]) if replies and replies[0] else ""
-        again = in_users_language(tell([text], language)[0]) if text else 0.0
-        inside = None if again is None else bool(again)
-    return outcome_of(sample, suffix, inside=inside)
+    return {str(code): own if own in OUTCOMES else None for code, own in recorded.items()}
 
 
 def derived(outcomes: Outcomes, columns: Mapping[str, Column], language: str) -> dict[str, Column]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from xling_metrics.stats.bounded import gaffke
+from xling_metrics.stats.bounded import gaffke, gaffke_p
 from xling_metrics.stats.resampling import Floats
 
 from xling_tasks.report.columns import Column
@@ -92,14 +92,22 @@ def by_text(
     return [total[np.argsort(first)] for total in merged]
 
 
-def bounded_difference(own: Column, other: Column, both: Paired, level: float) -> Ends | None:
-    """Gaffke's interval of a difference of scores from 0 to 1; None of others."""
+def bounded_difference(
+    own: Column, other: Column, both: Paired, level: float
+) -> tuple[Ends, float] | None:
+    """Gaffke's interval and p of a difference of scores from 0 to 1; None of others.
+
+    A cosine may be a little below 0: scores from -1 on count as from the lowest that was found.
+    """
     if not (own.simple and other.simple and len(both.a)):
         return None
-    if any(outside(item.sums[:, 0]) for item in (own, other)):
+    values = np.concatenate([item.sums[:, 0] for item in (own, other)])
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    if own.counted or least < -1 or most > 1:
         return None
-    difference = both.a[:, 0] - both.b[:, 0]
-    return gaffke(difference, -1.0, 1.0, sizes=both.a[:, 1], level=level)
+    difference, sizes, bound = both.a[:, 0] - both.b[:, 0], both.a[:, 1], 1 - min(0.0, least)
+    ends = gaffke(difference, -bound, bound, sizes=sizes, level=level)
+    return ends, gaffke_p(difference, -bound, bound, sizes=sizes)
 
 
 def outside(values: Floats) -> bool:

@@ -117,7 +117,7 @@ class Runs:
         return Rows(row for name, results in own for row in _samples(name, results))
 
 
-_NESTED = ("outcomes", "recalls")
+_NESTED = ("outcomes", "recalls", "ways")
 
 
 def _samples(model: str, results: TaskResults) -> Iterator[Row]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-
-from xling_metrics.stats.bounded import least_for_same
 
 from xling_tasks.criteria import CRITERIA, Metric
 from xling_tasks.languages import language_name
 from xling_tasks.outcomes import NOT_SERVED, SERVED, percent
 from xling_tasks.output import many, plural
-from xling_tasks.report.conclusions import DIFFERENT, HIDDEN, LEANS, NO_LESS, RARE, TOO_FEW
-from xling_tasks.report.model import SIDES, Conclusion
+from xling_tasks.report.cases import AS_WRONG, LEFT_OUT
+from xling_tasks.report.conclusions import LEANS, NO_LESS, RARE, SMALL, TOO_FEW, UNREAD_DECIDE
+from xling_tasks.report.model import Conclusion
 
 VERDICTS = {
     "worse": "worse than English",
@@ -112,17 +110,17 @@ def measured(item: Conclusion) -> str:
         return f"{_about(item)}: {percent(item.value)} ({many(item.n, 'question')})."
     if item.meaning == SERVED:
         text = _unserved(item)
-    elif item.recalls is not None:
+    elif item.recalls:
         text = _recognised(item)
     else:
         own, base = shown_values(item)
         name = language_name(item.language)
         text = f"{_about(item)}: {own} in {name}, {base} {english_side(item)}"
     score = f"score {item.value:.2f}, in English {item.english:.2f}"  # as the picture has it
-    notes = [_difference(item) if item.recalls is None else score]
-    if not _counted(item) and item.n:
+    notes = [score if item.recalls else _difference(item)]
+    if not _counted(item) and not item.recalls and item.n:
         notes.append(many(item.n, "question"))
-    if item.recalls is not None and item.verdict == "cannot_tell":
+    if item.recalls and item.verdict == "cannot_tell":
         notes.append(_not_read(item))
     if item.judge_error_in_interval:
         people = "which are taken as true"
@@ -154,22 +152,20 @@ def _unserved(item: Conclusion) -> str:
 
 
 def _recognised(item: Conclusion) -> str:
-    """Macro F1 in two shares that a reader can picture."""
-    assert item.recalls is not None
-    own_right, own_wrong, right, wrong = (f"{100 * share:.0f}" for share in item.recalls)
+    """Balanced accuracy in the counts that it is made of."""
+    found = [f"{k:,} of {n:,}" for k, n in zip(item.recalls[::2], item.recalls[1::2], strict=True)]
     return (
         f"Shown ready-made answers in {language_name(item.language)}, the model recognised "
-        f"{own_right} of 100 right ones as right and {own_wrong} of 100 wrong ones as wrong; in "
-        f"English {right} and {wrong}"
+        f"{found[0]} right answers as right and {found[1]} wrong ones as wrong; in English "
+        f"{found[2]} and {found[3]}"
     )
 
 
 def _not_read(item: Conclusion) -> str:
-    """How many replies two shares of what was read leave out, where the verdict does not say it."""
+    """How many replies the counts of what was read leave out, where the verdict does not say it."""
     sides = {language_name(item.language): item.unread, "English": item.unread_english}
     left = ", ".join(f"{count:,} in {name}" for name, count in sides.items() if count)
-    said = not left or item.reason in (HIDDEN, DIFFERENT)
-    return "" if said else f"replies not read: {left}"
+    return f"replies not read: {left}" if left and item.reason != UNREAD_DECIDE else ""
 
 
 def share_in_words(item: Conclusion) -> bool:
@@ -242,7 +238,7 @@ def _of_100(value: float, english: float) -> tuple[str, str]:
 
 
 def verdict(item: Conclusion) -> str:
-    """The verdict with what it rests on, and from where on it would not hold."""
+    """The verdict with what it rests on."""
     if item.verdict == "not_comparable":
         return f"Not comparable: {item.reason}."
     if item.verdict == "cannot_tell":
@@ -251,7 +247,7 @@ def verdict(item: Conclusion) -> str:
         return f"About the same{_ruled_out(item)}."
     said = VERDICTS[item.verdict].capitalize().removesuffix(" than english")
     exam = f", but {other_exam(item)}" if of_another_exam(item) else ""
-    return f"{said}{exam}.{_tipping(item)}{_if_unread(item)}"
+    return f"{said}{exam}{_however(item)}.{_tipping(item)}"
 
 
 def _ruled_out(item: Conclusion) -> str:
@@ -263,10 +259,7 @@ def _ruled_out(item: Conclusion) -> str:
     if item.meaning == "harm":
         most = _sized(100 * item.margin, "extra harmful answer")
         most = f": more than {most} per 100 can be ruled out"
-    if not (item.unread or item.unread_english):
-        return most
-    odds = "ten times" if item.meaning == "harm" else "twice or half"
-    return f"{most}, even if unread answers had {odds} the others' odds of being {_found(item)[1]}"
+    return most + _however(item)
 
 
 def _tipping(item: Conclusion) -> str:
@@ -297,79 +290,67 @@ def _found(item: Conclusion) -> tuple[str, str]:
     return named.get(item.meaning, ("right", "wrong"))
 
 
-def _if_unread(item: Conclusion) -> str:
-    """With which odds of what was not read a verdict would not hold."""
+def _however(item: Conclusion) -> str:
+    """That a verdict stands however unread replies are counted."""
     lost = item.unread + item.unread_english
-    if not lost:
-        return ""
-    if item.turns_at is None:
-        alike = (
-            ", in one language or alike in both" if min(item.unread, item.unread_english) else ""
-        )
-        return f" It holds whatever the {many(lost, 'unread one')} may have been{alike}."
-    side, count, odds = _turning(item)
-    ones = many(count, "unread one") + (f" {side}" if count < lost else "")
-    return f" It would not hold if the {ones} had {odds}."
+    wrong = _wrong(item)
+    return f", with {many(lost, 'unread reply')} counted as {wrong} and left out" if lost else ""
 
 
-def _turning(item: Conclusion, sides: tuple[str, str] | None = None) -> tuple[str, int, str]:
-    """Whose unread replies undo a verdict (of both: ''), how many these are, and at which odds."""
-    sides = sides or (f"in {language_name(item.language)}", "in English")
-    counts = item.unread, item.unread_english, item.unread + item.unread_english
-    at = SIDES.index(item.turns_by or SIDES[-1])
-    found = _found(item)[0 if item.turns_up == item.higher_is_better else 1]
-    times = max(item.turns_at or 1.1, 1.1)
-    many = "more than 1,000" if times > 1000 else f"{math.ceil(10 * times) / 10:.1f}"
-    return (*sides, "")[at], counts[at], f"{many} times the others' odds of being {found}"
+def _wrong(item: Conclusion) -> str:
+    """What an answer is that counts against the model."""
+    return {"harm": "harmful", SERVED: "of no use"}.get(item.meaning, "wrong")
 
 
-def _could_turn(item: Conclusion, sides: tuple[str, str] | None) -> str:
-    """What unread replies could do to a difference, or to its absence."""
-    whose, count, odds = _turning(item, sides)
-    told = "the difference would no longer be shown"
-    if item.reason == DIFFERENT:
-        told = "a difference could be there"
-    answers = f"{many(count, 'answer')} {whose}".strip()
-    return f"{answers} could not be read; if {'it' if count == 1 else 'they'} had {odds}, {told}"
+def _unread_decide(item: Conclusion, names: tuple[str, str]) -> str:
+    """'10 of 100 Hindi replies could not be read; counted as wrong Hindi is worse, ...'."""
+    told, wrong = dict(item.ways), _wrong(item)
+    of = f" of {item.n:,}" if LEFT_OUT in told and not item.recalls else ""
+    counts = zip((item.unread, item.unread_english), names, strict=True)
+    lost = " and ".join(f"{count:,}{of} {name} replies" for count, name in counts if count)
+    first = f"counted as {wrong}"  # as the tables do
+    if AS_WRONG in told:
+        first = f"counted as not {wrong}" if LEFT_OUT in told else "left out"
+    words = {"": first, LEFT_OUT: "left out", AS_WRONG: f"counted as {wrong}"}
+    said = {
+        "worse": f"{names[0]} is worse",
+        "better": f"{names[0]} is better",
+        "about_the_same": "it is about the same",
+        "cannot_tell": "nothing is shown",
+        "smaller": "the shortfall is smaller",
+        "larger": "the shortfall is larger",
+    }
+    each = ", ".join(f"{words[how]} {said[verdict]}" for how, verdict in told.items())
+    return f"{lost} could not be read; {each}"
 
 
 def why_unsure(item: Conclusion, sides: tuple[str, str] | None = None) -> str:
     """Why nothing can be told, for a reader who knows no statistics.
 
-    `sides` say how answers of the two are told, as `in Hindi`; None: in the language, in English.
+    `sides` are the names of the two; None: the language, and English.
     """
-    if item.reason in (HIDDEN, DIFFERENT):
-        return _could_turn(item, sides)
+    if item.reason == UNREAD_DECIDE:
+        return _unread_decide(item, sides or (language_name(item.language), "English"))
+    side = "worse" if ((item.estimate or 0.0) < 0) == item.higher_is_better else "better"
+    size = metric_of(item).amount(item.margin)
+    if item.reason == SMALL:
+        return f"it is {side}, but whether by more than {size} is not known"
     if item.reason == RARE:
-        least = least_for_same(item.margin)
         return (
-            f"no gap of more than {metric_of(item).amount(item.margin)} was seen, but with "
+            f"no gap of more than {size} was seen, but with "
             f"{many(item.n, 'question')} a rare breakdown could stay hidden"
-            + (f"; {least:,} are the least that could rule it out" if item.n < least else "")
         )
     if leans(item):
-        side = "worse" if ((item.estimate or 0.0) < 0) == item.higher_is_better else "better"
         return (
             f"it looks {side}, but several languages or measures were compared, and among them "
             "one may look so by chance alone"
         )
-    if item.reason == TOO_FEW and item.detectable is not None:
-        return f"with {many(item.n, 'question')}, {missed([item])}"
+    if item.reason == TOO_FEW:
+        return (
+            f"with {many(item.n, 'question')}, no difference and one of more than {size} are both "
+            "possible"
+        )
     return item.reason
-
-
-def missed(items: Sequence[Conclusion]) -> str:
-    """Which differences so few questions would often not show: 1 time in 5, or more often."""
-    sizes = sorted(upwards(item.detectable or 0.0) for item in items)
-    told = dict.fromkeys(map(metric_of(items[0]).amount, (sizes[0], sizes[-1])))
-    least = " (the surest language) or ".join(told) + (" (the least sure)" if len(told) > 1 else "")
-    return f"a difference smaller than {least} would often go unnoticed"
-
-
-def upwards(size: float) -> float:
-    """What so many questions would show, to two digits: never less than what was counted out."""
-    step = 0.01 if size >= 0.1 else 0.001
-    return math.ceil(size / step - 1e-6) * step
 
 
 def of_another_exam(item: Conclusion) -> bool:

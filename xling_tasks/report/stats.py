@@ -7,7 +7,7 @@ comparison is unpaired, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,7 @@ class Statistics:
         self.human = human
         self.draws = Draws(options, ResamplerPool())
         self._made: dict[tuple[Any, ...], tuple[Sides, Comparison]] = {}
+        self._changed: dict[tuple[int, str], tuple[Task, Task]] = {}
 
     def untested(self) -> Statistics:
         """The same without p-values, for sensitivity analyses."""
@@ -120,28 +121,31 @@ class Statistics:
         difference = inference.paired(*sides.columns, both, self.draws)
         return _from(panel, sides, difference, asked, both.n)
 
-    def bounded(self, sides: Sides) -> Ends | None:
-        """The interval that "about the same" rests on, for scores per question from 0 to 1."""
+    def changed(self, task: Task, change: Callable[[Task], Task]) -> Task:
+        """A task with what was not read counted otherwise; made once."""
+        key = id(task), change.__name__
+        if key not in self._changed:
+            self._changed[key] = task, change(task)
+        return self._changed[key][1]
+
+    def bounded(self, sides: Sides) -> tuple[Ends, float] | None:
+        """Gaffke's interval and p, for scores per question from 0 to 1."""
         if sides.columns is None:
             return None
         both, _ = _both(sides, *sides.columns)
         return bounded_difference(*sides.columns, both, self.options.level)
 
-    def recalls(self, sides: Sides) -> tuple[float, float, float, float] | None:
-        """What `Conclusion.recalls` is, of macro F1 over the questions of both; else None."""
+    def recalls(self, sides: Sides) -> tuple[int, ...]:
+        """What `Conclusion.recalls` is, of macro recall over questions of both; else nothing."""
         columns = sides.columns
-        if columns is None or columns[0].score is not VERDICT_SCORES["macro_f1"]:
-            return None
+        if columns is None or columns[0].score is not VERDICT_SCORES["macro_recall"]:
+            return ()
         both, _ = _both(sides, *columns)
-        shares = []
+        counts: list[int] = []
         for sums in (both.a, both.b):
-            if not len(sums):
-                return None
-            tp, fp, fn, tn = sums.sum(axis=0)
-            if not tp + fn or not tn + fp:
-                return None
-            shares += [float(tp / (tp + fn)), float(tn / (tn + fp))]
-        return shares[0], shares[1], shares[2], shares[3]
+            tp, fp, fn, tn = (round(count) for count in sums.sum(axis=0))
+            counts += [tp, tp + fn, tn, tn + fp]
+        return tuple(counts)
 
     def outcomes(self, sides: Sides) -> dict[str, int]:
         """How many of the questions of both had each outcome in the language."""

@@ -1,17 +1,18 @@
-"""Replies of which the instrument learnt nothing: left out, counted, and given other odds.
+"""Replies of which the instrument learnt nothing, counted in more than one way.
 
 A judge that is silent, a verdict that nobody can read, a call that failed: none says anything of
-the model. What a verdict rests on is over the others, and has to stand if these were right with
-other odds (`xling_metrics.stats.odds`).
+the model. A verdict rests on the score that the tables have, and has to hold where these replies
+are left out and where they are counted as wrong, on both sides alike.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from xling_metrics.stats.odds import AtOdds, share_at_odds, tilted
+from xling_metrics.aggregate import HARMONIC
 
 from xling_tasks.criteria import panel_of
 from xling_tasks.outcomes import (
@@ -29,10 +30,17 @@ from xling_tasks.outcomes import (
 from xling_tasks.report.columns import Column
 from xling_tasks.report.data import Task
 from xling_tasks.report.outcomes import silent
+from xling_tasks.report.paired import outside
 
 _ABSENT = {EMPTY: ("empty_rate",), HELD_BACK: ("refused_rate",)}
 """Answers that are not there, where the rates of unread replies count them too; of letters an
 empty one is wrong, and not unread."""
+
+OF_UNREAD = (
+    *("unparsed_rate", "empty_rate", "no_response", "no_majority"),
+    *("judge_failed_rate", "not_compared"),
+)
+"""The metrics that say which replies these are."""
 
 _OF_LABELS = ("contradictory", "more_comprehensive")
 
@@ -43,29 +51,78 @@ class Unread:
 
     Attributes:
         count: Questions, or rows of questions.
-        moves: How the side's score moves if they have k times the odds of those that were read.
         why: What it was, mostly: one of `outcomes.REMEDIES`; empty where all was read.
     """
 
     count: int
-    moves: AtOdds
     why: str = ""
 
 
 def measured(task: Task) -> Task:
-    """A task whose endpoints have no value where the instrument learnt nothing.
+    """A task whose endpoints leave out the replies of which the instrument learnt nothing.
 
     Tasks count an answer without a label as no contradiction, and letters that nobody could read as
     wrong; here they are missing.
     """
+
+    def left_out(name: str, column: Column) -> Column | None:
+        lost = _lost(task, name)
+        if lost is None or not lost.any():
+            return None
+        sums = column.sums.copy()
+        sums[lost] = np.nan
+        return replace(column, sums=sums)
+
+    return _with_columns(task, left_out)
+
+
+def as_wrong(task: Task) -> Task:
+    """A task whose endpoints count these replies as wrong: of harm, as harmful."""
+    made = _with_columns(task, lambda name, column: _filled(task, name, column))
+    if any(chance is None for own in task.rows.values() for _, chance in own):
+        rows: dict[str, list[tuple[int, float | None]]] = {
+            key: [(label, 1.0 - label if chance is None else chance) for label, chance in own]
+            for key, own in task.rows.items()
+        }
+        made = replace(made, rows=rows)
+    return made
+
+
+def _with_columns(task: Task, change: Callable[[str, Column], Column | None]) -> Task:
+    """A task with other columns of its endpoints; itself where none changes."""
     columns = {}
     for name in task.endpoints:
-        column, lost = task.columns.get(name), _lost(task, name)
-        if column is not None and lost is not None and lost.any():
-            sums = column.sums.copy()
-            sums[lost] = np.nan
-            columns[name] = replace(column, sums=sums)
+        column = task.columns.get(name)
+        changed = None if column is None else change(name, column)
+        if changed is not None:
+            columns[name] = changed
     return replace(task, columns={**task.columns, **columns}) if columns else task
+
+
+def _filled(task: Task, name: str, column: Column) -> Column | None:
+    """The values of an endpoint with the worst one where nothing was read."""
+    lost, sums = _lost(task, name), column.sums.copy()
+    missing = _asked(task, name) & np.isnan(sums[:, 0])
+    if lost is not None:
+        missing |= lost
+    if name in task.unread:
+        yes, no = task.unread[name].T
+        if not (yes + no).any():
+            return None
+        sums[missing & (yes + no > 0)] = 0.0
+        sums[:, 1] += no
+        sums[:, 2] += yes
+        return replace(column, sums=sums)
+    if not missing.any():
+        return None
+    if column.made is HARMONIC:
+        sums[missing] = (0.0, 1.0, 0.0, 1.0)
+    elif column.simple and not outside(column.sums[:, 0]):
+        sums[missing] = (float(task.directions.get(name) is False), 1.0)
+    else:
+        return None
+    same = np.array_equal(sums, column.sums, equal_nan=True)
+    return None if same else replace(column, sums=sums)
 
 
 def _lost(task: Task, name: str) -> np.ndarray | None:
@@ -83,13 +140,13 @@ def _lost(task: Task, name: str) -> np.ndarray | None:
 
 
 def unread(task: Task, name: str) -> Unread:
-    """What was not read behind a metric of a task that `measured` made."""
-    found = _unread(task, name)
-    if not found.count:
-        return found
+    """What was not read behind a metric."""
+    count = _count(task, name)
+    if not count:
+        return Unread(0)
     why = _why(task, name)
     judged = any(panel_of(task.place, own)[0].metric in OF_A_JUDGE for own in task.scores)
-    return replace(found, why=UNJUDGED if judged and why == UNREAD else why)
+    return Unread(count, UNJUDGED if judged and why == UNREAD else why)
 
 
 def _why(task: Task, name: str) -> str:
@@ -113,28 +170,17 @@ def _why(task: Task, name: str) -> str:
     return max(rates, key=rates.__getitem__) if any(rates.values()) else UNREAD
 
 
-def _unread(task: Task, name: str) -> Unread:
+def _count(task: Task, name: str) -> int:
+    """Questions, or rows of questions, behind a metric of which nothing was read."""
     column = task.columns.get(name)
     if name == "auc" and task.rows:
-        rows = [row for own in task.rows.values() for row in own]
-        missing = sum(chance is None for _, chance in rows)
-        return _of_score(task.scores.get(name), len(rows) - missing, missing)
+        return sum(chance is None for own in task.rows.values() for _, chance in own)
     if column is None:
-        return Unread(len(task.ids), lambda k: 0.0)
+        return len(task.ids)
     if name in task.unread:
-        return _of_verdicts(column, task.unread[name])
-    asked = _asked(task, name)
-    known = ~np.isnan(column.sums[:, 0])
-    missing = int((asked & ~known).sum())
-    score = column.score(column.sums[known].sum(axis=0, keepdims=True))[0] if known.any() else 0.0
-    return _of_score(float(score), int(known.sum()), missing)
-
-
-def _of_score(score: float | None, read: int, missing: int) -> Unread:
-    """Of a score within 0 and 1, which has odds like a share."""
-    if not missing or score is None or not 0 <= score <= 1:
-        return Unread(missing, lambda k: 0.0)
-    return Unread(missing, share_at_odds(score * read, read, missing))
+        return int(task.unread[name].sum())
+    missing, lost = _asked(task, name) & np.isnan(column.sums[:, 0]), _lost(task, name)
+    return int((missing if lost is None else missing | lost).sum())
 
 
 def _asked(task: Task, name: str) -> np.ndarray:
@@ -150,23 +196,3 @@ def _asked(task: Task, name: str) -> np.ndarray:
     if kept_out is not None and metric.metric != SERVED:
         asked &= kept_out.sums[:, 0] != 1  # compared with nothing, so that nothing is unread
     return asked
-
-
-def _of_verdicts(column: Column, rows: np.ndarray) -> Unread:
-    """Rows without a verdict join the counts (tp, fp, fn, tn) of their label at some odds."""
-    counts = np.nan_to_num(column.sums).sum(axis=0)
-    yes, no = rows.sum(axis=0)
-    if not yes + no:
-        return Unread(0, lambda k: 0.0)
-    base = float(column.score(counts[None, :])[0])
-
-    def moved(k: float) -> float:
-        filled = counts.copy()
-        for right, wrong, lost in ((0, 2, yes), (3, 1, no)):
-            read = counts[right] + counts[wrong]
-            share = tilted((counts[right] + 0.5) / (read + 1), k)
-            filled[right] += lost * share
-            filled[wrong] += lost * (1 - share)
-        return float(column.score(filled[None, :])[0]) - base
-
-    return Unread(int(yes + no), moved)

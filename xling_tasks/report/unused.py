@@ -1,17 +1,17 @@
-"""Runs that a report does not use, and why: nothing in the folder goes unmentioned."""
+"""Runs that a report does not use: nothing in the folder goes unmentioned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from xling_tasks.errors import DataError
 from xling_tasks.logs.families import given_families, known_families
 from xling_tasks.logs.joined import members
 from xling_tasks.logs.results import TaskResults, read_results
-from xling_tasks.output import many
 from xling_tasks.report.data import named_folder
+
+_HINT = "NAME=FOLDER keeps both; --model xling_replay --model_args path=A+B joins parts of one run."
 
 
 class _Run(NamedTuple):
@@ -31,7 +31,7 @@ class _Run(NamedTuple):
 
 
 def unused_runs(folders: Iterable[Path | str], families: Sequence[str] = ()) -> list[str]:
-    """One line per run and reason: of each task a report shows the newest run of a model.
+    """One line per run: of each task a report shows the newest run of a model.
 
     Runs of one model in several folders are one model's, unless the folders are named.
     """
@@ -45,45 +45,16 @@ def unused_runs(folders: Iterable[Path | str], families: Sequence[str] = ()) -> 
                 if about.get(task) is not None:
                     own = runs.setdefault((name, run.model, task), {})
                     own.setdefault(run.path.resolve(), _Run(TaskResults(task, run), folder))
-    grouped: dict[tuple[str, str, str], list[str]] = {}
+    grouped: dict[tuple[str, str], list[str]] = {}
     for by_path in runs.values():
         # Of two with one time the report takes the one that it reads last.
         *older, used = sorted(by_path.values(), key=lambda each: each.found.run.stamp)
         for each in older:
             shown = used.path.name if each.folder == used.folder else str(used.path)
-            key = (each.beside(used), shown, _why(each, used))
+            key = (each.beside(used), shown)
             grouped.setdefault(key, []).append(each.found.task)
     lines = []
-    for (path, newer, why), tasks in grouped.items():
+    for (path, newer), tasks in grouped.items():
         shown = ", ".join(tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")
-        lines.append(f"{path} is not used for {shown}: {newer} has the same and is newer. {why}")
+        lines.append(f"{path} is not used for {shown}: {newer} has the same and is newer. {_HINT}")
     return lines
-
-
-def _why(older: _Run, used: _Run) -> str:
-    """What is lost by leaving the older run out, and what to do."""
-    folders = " ".join(map(str, dict.fromkeys((older.folder, used.folder))))
-    apart = "" if older.folder == used.folder else " NAME=FOLDER keeps both."
-    data = {(each.found.xling.get("data") or {}).get("sha256") for each in (older, used)} - {None}
-    if len(data) > 1:  # questions are told by their numbers, which say nothing of other data
-        return f"They are over different data, so their questions may differ.{apart}"
-    try:
-        own, others = set(_documents(older.found)), set(_documents(used.found))
-    except DataError as error:
-        return f"Whether it has other questions cannot be told ({error}).{apart}"
-    if older.found.run.replay or used.found.run.replay:
-        return f"One of them scores the other's answers again.{apart}"
-    if not own & others:
-        return (
-            "They have different questions, as parts of one run do: `xling parts merge "
-            f"{folders} --to NEW` scores them as one."
-        )
-    if own <= others:
-        return f"It has no other questions.{apart}"
-    told = many(len(own - others), "other question")
-    return f"It has {told}; parts of one run would share none.{apart}"
-
-
-def _documents(result: TaskResults) -> Iterator[int]:
-    for _, number in result.samples.stream(lambda row: int(row["doc_id"])):
-        yield number

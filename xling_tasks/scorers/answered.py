@@ -16,7 +16,7 @@ from xling_metrics.base import signature
 
 from xling_tasks.harness.backends import clean_reply
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
-from xling_tasks.unanswered import ANSWERED, Unanswered, failed, refused
+from xling_tasks.unanswered import ANSWERED, Answered, Unanswered, failed, refused
 
 Aggregate = Callable[[list[Any]], Any]
 
@@ -33,8 +33,19 @@ def about_answers(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
     return {
         "failed_rate": [sum(map(failed, flat)), len(flat)],
         "refused_rate": [sum(map(refused, flat)), len(flat)],
-        ANSWERED: {"asked": len(flat), "missing": missing},
+        ANSWERED: {"asked": len(flat), "missing": missing, **_as_told(replies)},
     }
+
+
+def _as_told(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Finish reasons and tokens of each answer, by request and repeat, where they are known."""
+    told = [
+        {"request": request, "repeat": repeat, "finish": reply.finish, **reply.usage}
+        for request, several in enumerate(replies)
+        for repeat, reply in enumerate(several)
+        if isinstance(reply, Answered) and (reply.finish or reply.usage)
+    ]
+    return {"replies": told} if told else {}
 
 
 def outcomes_by_language(values: list[dict[str, Any]]) -> dict[str, dict[str, int]]:

@@ -42,14 +42,12 @@ class Scorer:
         kind: `published` or `source`.
         encoder: An `xling_metrics.encoder.Encoder`; None leaves its metrics out.
         topic_seeds: One topic model per seed; empty leaves the topic metrics out.
-        hdp: Whether HDP is fitted too.
     """
 
     language: str
     kind: Kind
     encoder: Any
     topic_seeds: tuple[int, ...]
-    hdp: bool = False
 
     @property
     def suffix(self) -> str:
@@ -137,5 +135,4 @@ class Scorer:
     @property
     def _topic_models(self) -> Mapping[str, Topics]:
         """The topic metrics with their number of topics."""
-        models: dict[str, Topics] = {f"sim_lda{n}": n for n in LDA_TOPICS}
-        return {**models, "sim_hdp": "hdp"} if self.hdp else models
+        return {f"sim_lda{n}": n for n in LDA_TOPICS}

@@ -21,19 +21,19 @@ from xling_metrics.language import deciding_scripts
 from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.protocols import check_criterion
 from xling_tasks.errors import DataError, SettingError, XlingError
-from xling_tasks.harness.backends import clean_reply, has_loglikelihood, replayed
+from xling_tasks.harness.backends import clean_reply, has_loglikelihood, replayed, was_cut
 from xling_tasks.harness.run import all_ranks, bind, current, use_own_standard_errors
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.log_filter import clean_saved_results
-from xling_tasks.logs.answers import noting
-from xling_tasks.models.failures import told
+from xling_tasks.models.service import told
 from xling_tasks.readers.thinking import without_thinking
 from xling_tasks.replies.folder import cache_folder
 from xling_tasks.scorers.answered import replies_of, unanswered_again
 from xling_tasks.secrets import remember
 from xling_tasks.settings import Settings
-from xling_tasks.tasks import said, saving
+from xling_tasks.tasks import said
+from xling_tasks.tasks.answer_language import AnswerLanguage
 from xling_tasks.tasks.before_run import (
     check_before_run,
     check_data,
@@ -42,7 +42,6 @@ from xling_tasks.tasks.before_run import (
 )
 from xling_tasks.tasks.requests import Request, SideRequest, with_seeds
 from xling_tasks.tasks.scored import ScoredTask
-from xling_tasks.tasks.second import SecondOpinion
 from xling_tasks.unanswered import failed
 
 
@@ -91,9 +90,9 @@ class XlingTask(ScoredTask):
         self._outcomes: dict[str, dict[str, int]] = {}
         self._gaps = False
         self._cut: dict[str, list[int]] = {}
+        self._tokens: dict[str, dict[str, int]] = {}
         self._recorded: dict[str, Any] = {}
-        self._second: dict[str, SecondOpinion] = {}
-        self.untemplated = None
+        self._answer_languages: dict[str, AnswerLanguage] = {}
         self._name = str(config.get("task"))
         self.prompts = Prompts(self.settings.prompts)
         self.prompt_language = self.instruction_language(self.language)
@@ -107,7 +106,7 @@ class XlingTask(ScoredTask):
         """The language of the instructions to questions in `language`."""
         setting = self.settings.prompt_language
         if not self._chosen:
-            # A replay asks as the run asked; runs of version 0.1.0 asked in English.
+            # A replay asks as the run asked.
             setting = (self.replayed_run.get("settings") or {}).get("prompt_language", setting)
         native = self.native_as_published if setting == "published" else setting == "native"
         return language if native else "en"
@@ -174,17 +173,11 @@ class XlingTask(ScoredTask):
         cache_folder(self.settings.xling_cache)
         check_before_run(str(self.config.task), self.settings, self.asked_temperatures)
         if self.scores_texts and not self.predict_only:
-            self.load_second()
+            self.load_identifiers()
         self.check_run()
-        if self.coded:
-            _ = self.fences  # a key that cannot be read is an error now, not after the answers
-        self.untemplated = None if kwargs.get("chat_template") is None else {}
-        if self.untemplated is not None:
-            kwargs["chat_template"] = noting(kwargs["chat_template"], self.untemplated)
         super().build_all_requests(cache_requests=False, **kwargs)
         self._keep_a_journal()
         said.say_next(self.predict_only)
-        saving.remember(self)
 
     def _keep_a_journal(self) -> None:
         """Keep every answer from now on, and take those that an earlier start left."""
@@ -192,17 +185,7 @@ class XlingTask(ScoredTask):
         if lm is not None and replayed(lm) is None:
             folder = cache_folder(self.settings.xling_cache)
             task, resume = str(self.config.task), self.settings.xling_resume
-            journaled.watch(
-                task, lm, self.instances, folder, resume, reads=self.as_asked,
-                error_texts=self.settings.detect_errors, batch=self.settings.batch,
-            )  # fmt: skip
-
-    def as_asked(self, reply: str) -> bool:
-        """Whether a reply holds what was asked for, where that is one of few things.
-
-        Those are the same for many questions by right; any other text is not (`models.doubt`).
-        """
-        return False
+            journaled.watch(task, lm, self.instances, folder, resume, batch=self.settings.batch)
 
     @property
     def asked_temperatures(self) -> tuple[float, ...]:
@@ -227,22 +210,22 @@ class XlingTask(ScoredTask):
                 f"{self.config.task}: this backend gives no log-likelihoods. {instead}"
             )
 
-    def load_second(self) -> None:
-        """Load the second identifier before anything is generated."""
+    def load_identifiers(self) -> None:
+        """Load what tells the language of answers before anything is generated."""
         for code in self.languages:
-            self.second(code)
+            self.answer_language(code)
 
     def scripts_of(self, language: str) -> tuple[str, ...]:
         """Unicode names of a language's scripts, where they and not langid say what is in it."""
         return self.scripts
 
-    def second(self, language: str = "") -> SecondOpinion:
-        """The second opinion on answers in a language, by default the task's own."""
+    def answer_language(self, language: str = "") -> AnswerLanguage:
+        """Return what tells whether answers are in a language, by default the task's own."""
         code = language or self.language
-        if code not in self._second:
-            name = self.settings.second_identifier
-            self._second[code] = SecondOpinion(name, code, self.scripts_of(code))
-        return self._second[code]
+        if code not in self._answer_languages:
+            own = AnswerLanguage(self.settings.identifier, code, self.scripts_of(code))
+            self._answer_languages[code] = own
+        return self._answer_languages[code]
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:
         """All requests of a document, numbered in order."""
@@ -303,11 +286,12 @@ class XlingTask(ScoredTask):
             if instance.request_type == "generate_until":
                 instance.resps = [clean_reply(reply) for reply in instance.resps]
         self.__dict__.pop("_bookkeeping", None)
-        saving.save_all()
         self._say_thinking()
-        if self.scores_texts and self.generates:
-            asked = ((own, self._languages_of(own[0].doc)) for own in self.by_document())
-            self._cut = said.cut_answers(str(self.config.task), asked)
+        if self.generates:
+            asked = [(own, self._languages_of(own[0].doc)) for own in self.by_document()]
+            self._tokens = said.tokens_used(asked)
+            if self.scores_texts:
+                self._cut = said.cut_answers(str(self.config.task), asked)
         if self.config.filter_list is None:
             for instance in self.instances:
                 single = instance.repeats == 1
@@ -331,14 +315,16 @@ class XlingTask(ScoredTask):
     def _say_thinking(self) -> None:
         """Warn where texts to be scored hold a model's thinking, or where it has no end."""
         replies = [
-            str(reply)  # a failed call is unlike every text, its own too
+            reply
             for instance in self.instances
             if instance.request_type == "generate_until"
             for reply in instance.resps
         ]
-        told = [(reply, without_thinking(reply)) for reply in replies]
+        told = [(str(reply), without_thinking(reply)) for reply in replies]
         marked = sum(reply != rest for reply, rest in told)
         unfinished = sum(rest is None for _, rest in told)
+        # A server's parser takes the thought away: then nothing is left, and it was cut off.
+        unfinished += sum(not reply.strip() and was_cut(reply) for reply in replies)
         if marked and self.scores_texts:
             log.warning(
                 "%s: %d answers hold the model's thinking (<think>), which is scored as if it were "

@@ -12,15 +12,11 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
-from xling_metrics import hdp
 from xling_metrics.aggregate import MEAN, RATIO, SPREAD
 from xling_metrics.base import signature
 from xling_metrics.language import (
     PUBLISHED_LANGUAGES,
     has_own_script,
-    language_confusion_corpus,
-    language_consistency_corpus,
-    match_rule,
     published_language_consistency_corpus,
 )
 from xling_metrics.languages import language_code
@@ -40,7 +36,6 @@ from xling_tasks.scorers.consistency import Scorer, Texts
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.requests import STAND_IN, Request, SideRequest
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
-from xling_tasks.tasks.second import AGREE, CONSISTENCY, LINES
 from xling_tasks.tasks.translated import TranslatedTask
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
@@ -62,16 +57,12 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
     criterion = "consistency"
     native_as_published = True
 
+    prompt_name = "consistency"
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._scorers: list[Scorer] = []
         self._scores: dict[str, dict[int, dict[str, Any]]] = {}
         super().__init__(config)
-
-    @property
-    def prompt_name(self) -> str:  # type: ignore[override]
-        """Consistency's own prompt; a replay of version 0.1.0 has correctness's."""
-        then = self.replayed_run.get("prompts") or {}
-        return "answer" if "answer" in then else "consistency"
 
     def docs(self) -> list[dict[str, Any]]:
         """All questions usable in this language; the answers in the data are not needed."""
@@ -147,13 +138,11 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         English answers get both kinds without a translator, so that each has its English column.
         """
         several = max(self._answers.values()) > 1
-        topics = (self.settings.topic_seeds if several else (), self.settings.hdp)
-        if self.settings.hdp and (why := hdp.missing()):
-            raise SettingError(f"--metadata hdp=true: {why}")
+        topics = self.settings.topic_seeds if several else ()
         scorers = []
         if self.language == "en" or self._translator is not None:
             encoder = encoder_for(self.settings.encoder, "encoder") if several else None
-            scorers.append(Scorer("en", "published", encoder, *topics))
+            scorers.append(Scorer("en", "published", encoder, topics))
         if self.settings.translator is None:
             warn_once(
                 "Consistency: no translator is set, so answers are scored in their own language "
@@ -162,7 +151,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
             )
             setting = self.settings.source_encoder
             encoder = encoder_for(setting, "source_encoder") if several else None
-            scorers.append(Scorer(self.language, "source", encoder, *topics))
+            scorers.append(Scorer(self.language, "source", encoder, topics))
         return scorers
 
     def score(self) -> None:
@@ -227,23 +216,18 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         """Whether the answers are in the language asked for, distinct, and there at all."""
         answers = [_there(per, per) for per in answers]
         flat = list(dict.fromkeys(chain.from_iterable(answers)))
-        about = (flat, self.language, self.scripts)
 
         def by_question(of_texts: Sequence[Any], combine: Callable[[list[Any]], Any]) -> list[Any]:
             known = dict(zip(flat, of_texts, strict=True))
             return [combine([known[answer] for answer in per]) for per in answers]
 
-        passes, second = language_confusion_corpus(*about), self.second()
+        told = self.answer_language()
+        passes = told.confusion(flat)
         values = {
-            "language_consistency": by_question(language_consistency_corpus(*about), defined_mean),
+            "language_consistency": by_question(told.consistency(flat), defined_mean),
             "line_pass_rate": by_question([each.line_pass for each in passes], _counts),
             "empty_rate": by_question(list(map(empty, flat)), _counts),
         }
-        if second.there:
-            lines = [each.line_pass for each in second.confusion(flat)]
-            values[CONSISTENCY] = by_question(second.consistency(flat), defined_mean)
-            values[LINES] = by_question(lines, _counts)
-            values[AGREE] = by_question(second.agreed(flat), _counts)
         if language_code(self.language) in PUBLISHED_LANGUAGES:
             counted = published_language_consistency_corpus(flat, self.language)
             values["language_consistency_published"] = by_question(counted, defined_mean)
@@ -289,13 +273,12 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
     def _metrics_at(self, count: int) -> list[Metric]:
         code = language_code(self.language)
         langid: dict[str, Any] = {"language": code, "libraries": ("langid",)}
-        rule = match_rule(self.scripts)
-        sentences = signature("language_consistency", split="sentencex", **langid) + rule
+        told = self.answer_language()
+        sentences = told.signature("language_consistency", split="sentencex")
         metrics = [
             Metric("language_consistency", MEAN, sentences),
-            Metric("line_pass_rate", RATIO, signature("line_pass_rate", **langid) + rule),
+            Metric("line_pass_rate", RATIO, told.signature("line_pass_rate")),
             Metric("empty_rate", RATIO, signature("empty_rate", of="all_answers")),
-            *self.second().metrics_of_corpus(),
         ]
         if code in PUBLISHED_LANGUAGES:
             name = "language_consistency_published"

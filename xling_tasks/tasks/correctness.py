@@ -18,11 +18,9 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, of_judge
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.harness.run import current
 from xling_tasks.log import warn_once
-from xling_tasks.models.again import ASKED_AGAIN
 from xling_tasks.models.backend import backend
-from xling_tasks.models.control_tokens import common
+from xling_tasks.models.form import ASKED_AGAIN
 from xling_tasks.models.judge import Case, Jury, Verdict, asked_again, fill, recorded, swapped
-from xling_tasks.readers.fences import STAND_IN
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.requests import SideRequest
@@ -87,7 +85,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             Case(doc["question"], doc["reference"], reply, self.language_name)
             for (_, reply), doc in answers.items()
         ]
-        verdicts = self._jury.verdicts(cases, self.used_prompts()["judge"], self.fences)
+        verdicts = self._jury.verdicts(cases, self.used_prompts()["judge"])
         self._verdicts = dict(zip(answers, verdicts, strict=True))
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
@@ -97,7 +95,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         case = Case(doc["question"], doc["reference"], doc["reference"], self.language_name)
         orders = [case, swapped(case)] if self.settings.judge_order == "both" else [case]
         template = self.used_prompts()["judge"]
-        prompts = [fill(template, each, each.code(STAND_IN), common) for each in orders]
+        prompts = [fill(template, each) for each in orders]
         return [
             SideRequest(self.settings.judge_role(number), prompt, each.spec.max_gen_toks)
             for number, each in enumerate(self.settings.jurors)
@@ -111,7 +109,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         answer = replies_of(results[0])[0]
         values: dict[str, Any] = {
             "chrf": chrf(answer, doc["reference"]),
-            **self.second().of_answer(answer),
+            **self.answer_language().of_answer(answer),
         }
         if self._jury is not None:
             verdict = self._verdicts.get((doc["question_id"], answer), _NOT_JUDGED)
@@ -128,7 +126,10 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
 
     def metrics(self) -> list[Metric]:
         """Label shares sum to 1, over all questions but those whose judge call failed."""
-        metrics = [Metric("chrf", MEAN, chrf_signature()), *self.second().metrics_of_answer()]
+        metrics = [
+            Metric("chrf", MEAN, chrf_signature()),
+            *self.answer_language().metrics_of_answer(),
+        ]
         if self._jury is not None:
             of = "all_with_a_majority" if self._jury.several else "all_but_judge_failures"
             sign = f"|of:{of}|judge:{self._jury.signature}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,22 +18,16 @@ from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import current
 from xling_tasks.models.reader import Choice
-from xling_tasks.readers.letters import named_letters
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import (
-    ACC,
     AGREEMENT,
-    ASKED,
-    CONTRADICTED,
     READER_AGAIN,
     Heard,
     ReadingTask,
 )
 from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.sampling import GreedyTask
-
-_LETTER = re.compile(r"(?<![^\W_])[A-J](?![^\W_])")
 
 
 class ExamTask(ReadingTask, GreedyTask):
@@ -53,10 +46,6 @@ class ExamTask(ReadingTask, GreedyTask):
         self.data = self._split("test")
         self.provenance = self.data.provenance
         return self.data.docs(checked_only=self.checked_only)
-
-    def as_asked(self, reply: str) -> bool:
-        """Whether a letter stands in it by itself."""
-        return _LETTER.search(reply) is not None
 
     def _split(self, split: str) -> MMedBenchSplit:
         settings = self.settings
@@ -120,9 +109,8 @@ class ExamTask(ReadingTask, GreedyTask):
         """Every reply; no reader is asked about one that may be cut off."""
         for instance, reply in self.each_reply():
             letters, cut = self.by_rules(reply, instance.doc, after_marker=after_marker)
-            key = (str(instance.doc["question_id"]), reply)
             asked = None if cut else _choice(reply, instance.doc)
-            yield Heard(key, instance, reply, letters, asked)
+            yield Heard(instance, reply, letters, asked)
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The reader's prompt, with the options standing in for the reply to come."""
@@ -133,9 +121,8 @@ class ExamTask(ReadingTask, GreedyTask):
     ) -> dict[str, Any]:
         """Scores of the letters in a reply, by the rules, else by the reader."""
         chosen, _ = self.by_rules(reply, doc, after_marker=after_marker)
-        again = self._again_values(reply, doc, chosen) if self.asks_again else {}
         if not self.has_reader:
-            return self.choice_values(chosen, doc) | again
+            return self.choice_values(chosen, doc)
         by_model = self.read_by_model.get(_choice(reply, doc))
         values = self.choice_values(by_model if chosen is None else chosen, doc)
         both = chosen is not None and by_model is not None
@@ -144,24 +131,7 @@ class ExamTask(ReadingTask, GreedyTask):
             AGREEMENT: float(by_model == chosen) if both else None,
             READER_AGAIN: self.asked_twice(_choice(reply, doc)),
         }
-        return values | by_reader | again
-
-    def _again_values(
-        self, reply: str, doc: Mapping[str, Any], chosen: Collection[str] | None
-    ) -> dict[str, Any]:
-        """What a second turn changes; a second answer against all that the first names is none."""
-        said = self.second_turn.replies.get((str(doc["question_id"]), reply))
-        contradicted = None
-        if chosen is None and said is not None:
-            chosen = stated_letters(said, doc, fine_tuned=False, cut=False)
-            named = named_letters(reply, doc["options"])
-            contradicted = bool(chosen and named and not set(chosen) <= named)
-            chosen = None if contradicted else chosen
-        return {
-            ACC: float(exact(chosen, doc["answer"])),
-            ASKED: float(said is not None),
-            CONTRADICTED: None if contradicted is None else float(contradicted),
-        }
+        return values | by_reader
 
     def choice_values(
         self, chosen: Collection[str] | None, doc: Mapping[str, Any]
@@ -192,11 +162,6 @@ class ExamTask(ReadingTask, GreedyTask):
         for name, span in spans.items():
             sign = signature(name, of=span, equal="letter_sets") + reader
             metrics.append(Metric(name, MEAN, sign))
-        if self.asks_again:
-            asked = {ACC: "all_questions", ASKED: "all_questions", CONTRADICTED: "asked_again"}
-            metrics += [
-                Metric(name, MEAN, signature(name, of=span)) for name, span in asked.items()
-            ]
         if self.has_reader:
             read = {"read_by_model_rate": "all_questions", AGREEMENT: "read_by_both"}
             for name, of in {**read, READER_AGAIN: "put_to_the_reader"}.items():

@@ -19,7 +19,6 @@ from xling_tasks.data.prompts import Prompt
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.log import warn_once
-from xling_tasks.models.again import ASKED_AGAIN
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import (
     EXTRACTION_TOKENS,
@@ -29,8 +28,7 @@ from xling_tasks.models.claims import (
     fill_support,
     verify,
 )
-from xling_tasks.models.control_tokens import common
-from xling_tasks.readers.fences import STAND_IN as NO_FENCES
+from xling_tasks.models.form import ASKED_AGAIN
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
 from xling_tasks.tasks.requests import STAND_IN, SideRequest
@@ -70,18 +68,13 @@ class Compared(NamedTuple):
             "claims": None if claims is None else list(claims),
             "supported": self.supported,
             "reference_supported": self.reference_supported,
-            "unparsed": self.own.unparsed,
             "unscored": self.reason,
         }
 
-    def parts(self) -> dict[str, Any]:
-        """What of its list of claims could not be read, and of the claims not verified, of all."""
+    def unverified(self) -> list[int]:
+        """How many of its claims have no verdict, of how many."""
         verdicts = [*self.supported, *self.reference_supported]
-        unread = self.own.unparsed
-        return {
-            "unverified": [verdicts.count(None), len(verdicts)],
-            "unparsed": [unread, unread + len(self.own.claims or ())],
-        }
+        return [verdicts.count(None), len(verdicts)]
 
 
 class InformationTask(MultilingualTask):
@@ -144,10 +137,8 @@ class InformationTask(MultilingualTask):
         if spec is None or "varies" in doc:
             return []
         prompts, role = self.used_prompts(), self.settings.judge_role(0)
-        support, code = fill_support(
-            prompts["support"], _STAND_IN_CLAIMS, STAND_IN, NO_FENCES, common
-        )
-        claims = fill_claims(prompts["claims"], STAND_IN, code, common)
+        support = fill_support(prompts["support"], _STAND_IN_CLAIMS, STAND_IN)
+        claims = fill_claims(prompts["claims"], STAND_IN)
         room = max(spec.max_gen_toks, EXTRACTION_TOKENS)
         requests = []
         for code in doc["text"]:
@@ -170,7 +161,7 @@ class InformationTask(MultilingualTask):
         answers = {key: own for key, own in self.replies().items() if key[0] not in kept_out}
         english = self.in_english(answers)
         texts = list(dict.fromkeys(text for text in english.values() if text is not None))
-        extractions = extract(texts, prompts["claims"], self._judge, self.fences)
+        extractions = extract(texts, prompts["claims"], self._judge)
         claims: dict[str | None, Extraction] = dict(zip(texts, extractions, strict=True))
         claims[None] = Extraction(None)
         pairs = dict.fromkeys(
@@ -181,7 +172,7 @@ class InformationTask(MultilingualTask):
             for pair in _pairs(english["en", replies["en"]], english[code, reply], claims)
         )
         again: set[Any] = set()
-        said = verify(list(pairs), prompts["support"], self._judge, self.fences, again)
+        said = verify(list(pairs), prompts["support"], self._judge, again)
         verdicts = dict(zip(pairs, said, strict=True))
 
         def compared(code: str, reply: str, reference: str) -> Compared:
@@ -236,8 +227,7 @@ class InformationTask(MultilingualTask):
             values[f"information_recall_{code}"] = own and own["recall"]
             if reply != AGAIN:
                 values[f"unscored_{code}"] = None if item is None else float(scores.f1 is None)
-            parts = {} if item is None else item.parts()
-            values |= {f"{name}_{code}": parts.get(name) for name in ("unverified", "unparsed")}
+            values[f"unverified_{code}"] = None if item is None else item.unverified()
         return values
 
     def metrics(self) -> list[Metric]:
@@ -267,7 +257,7 @@ class InformationTask(MultilingualTask):
             for name in ("information_f1_by_prompt", *_SHARES):
                 metrics.append(Metric(f"{name}_{code}", MEAN, name + own))
             counts = {} if reply == AGAIN else {"unscored": "compared_prompts"}
-            counts |= {"unverified": "all_claims", "unparsed": "parts_of_claim_lists"}
+            counts |= {"unverified": "all_claims"}
             for name, of in counts.items():
                 how = MEAN if name == "unscored" else RATIO
                 metrics.append(Metric(f"{name}_{code}", how, signature(name, language=code, of=of)))

@@ -13,7 +13,6 @@ from typing import Any
 from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.choices import best, exact
-from xling_metrics.language import language_consistency_corpus
 
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
@@ -21,7 +20,6 @@ from xling_tasks.tasks.exam import ExamTask
 from xling_tasks.tasks.exam_replies import has_marker, rationale_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.requests import Request
-from xling_tasks.tasks.second import AGREE, CONSISTENCY
 from xling_tasks.unanswered import Unanswered, empty
 
 _UNITS: dict[str, tuple[str, Callable[[tuple[str, ...]], int]]] = {
@@ -140,11 +138,7 @@ class RationaleTask(ExamTask):
         references = [docs[key]["rationale"] for key, _ in pairs]
         texts = [text for _, text in pairs]
         values_of = self._scorer.score(texts, references)
-        values_of["language_consistency"] = language_consistency_corpus(texts, self.language)
-        second = self.second()
-        if second.there:
-            agreed = [None if each is None else float(each) for each in second.agreed(texts)]
-            values_of |= {CONSISTENCY: second.consistency(texts), AGREE: agreed}
+        values_of["language_consistency"] = self.answer_language().consistency(texts)
         for index, pair in enumerate(pairs):
             self._scores[pair] = {name: values[index] for name, values in values_of.items()}
 
@@ -166,13 +160,11 @@ class RationaleTask(ExamTask):
     def metrics(self) -> list[Metric]:
         """Letters, rationale, and how replies keep to the form."""
         assert self._scorer is not None
-        name, langid = "language_consistency", ("langid",)
-        second = self.second()
+        name = "language_consistency"
         return [
             *self.choice_metrics(),
             *(Metric(own, *made) for own, made in self._scorer.metrics().items()),
-            Metric(name, MEAN, signature(name, language=self.language, libraries=langid)),
-            *(Metric(n, MEAN, second.signature(n)) for n in (CONSISTENCY, AGREE) if second.there),
+            Metric(name, MEAN, self.answer_language().signature(name)),
             Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions")),
             Metric("no_end_rate", MEAN, signature("no_end_rate", of="all_questions")),
         ]

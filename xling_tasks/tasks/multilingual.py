@@ -248,9 +248,8 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             values[f"empty_rate_{code}"] = _share(reply, empty)
             values[f"failed_rate_{code}"] = None if reply is None else float(failed(reply))
             values[f"refused_rate_{code}"] = _share(reply, refused)
-            second, said = self.second(code), "" if reply is None else reply
-            values[f"langid_match_{code}"] = second.in_users_language(said)
-            values |= second.values(said, f"_{code}")
+            said = "" if reply is None else reply
+            values[f"langid_match_{code}"] = self.answer_language(code).match(said)
         return values
 
     def _outcomes_of(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
@@ -269,9 +268,8 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             for name in ("empty_rate", "failed_rate", "refused_rate"):
                 sign = signature(name, language=code, of="all_prompts")
                 metrics.append(Metric(f"{name}_{code}", MEAN, sign))
-            second = self.second(code)
-            metrics.append(Metric(f"langid_match_{code}", MEAN, second.signature_of_match()))
-            metrics += second.metrics(f"_{code}")
+            sign = self.answer_language(code).match_signature()
+            metrics.append(Metric(f"langid_match_{code}", MEAN, sign))
         return metrics
 
     def compared(self) -> dict[str, str]:

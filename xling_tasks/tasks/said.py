@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from lm_eval.api.instance import Instance
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.log import log
+from xling_tasks.unanswered import Answered
 
 _COMMAND = ("lm_eval", "lm-eval")
 
@@ -47,7 +48,7 @@ def incomplete(task: str, recorded: Mapping[str, Any]) -> None:
 def cut_answers(
     task: str, documents: Iterable[tuple[Sequence[Instance], Sequence[str]]]
 ) -> dict[str, list[int]]:
-    """How many answers are as long as they may be (`max_gen_toks`), of how many, by language.
+    """How many answers are cut off, or as long as `max_gen_toks` allows, of how many, by language.
 
     Tokenizers make several times the tokens of one language that they make of another, so the same
     room may cut answers in one alone. It is logged where one is, and nothing where none is.
@@ -56,12 +57,10 @@ def cut_answers(
     many requests.
     """
     long, asked = Counter[str](), Counter[str]()
-    for instances, codes in documents:
-        for at, instance in enumerate(instances):
-            code = codes[at * len(codes) // len(instances)]
-            room = instance.args[1].get("max_gen_toks")
-            asked[code] += len(instance.resps)
-            long[code] += sum(may_be_cut(current().lm, str(own), room) for own in instance.resps)
+    for code, instance in _with_language(documents):
+        room = instance.args[1].get("max_gen_toks")
+        asked[code] += len(instance.resps)
+        long[code] += sum(may_be_cut(current().lm, own, room) for own in instance.resps)
     long, asked = (sum(all_ranks(own), Counter[str]()) for own in (long, asked))
     if not long:
         return {}
@@ -71,6 +70,30 @@ def cut_answers(
         task, long.total(), asked.total(),
     )  # fmt: skip
     return {code: [long[code], number] for code, number in asked.items()}
+
+
+def tokens_used(
+    documents: Iterable[tuple[Sequence[Instance], Sequence[str]]],
+) -> dict[str, dict[str, int]]:
+    """Tokens by language and kind (prompt, completion, reasoning), as the service counts them."""
+    used: dict[str, Counter[str]] = {}
+    for code, instance in _with_language(documents):
+        for reply in instance.resps:
+            if isinstance(reply, Answered) and reply.usage:
+                used.setdefault(code, Counter()).update({**reply.usage, "answers": 1})
+    total: dict[str, Counter[str]] = {}
+    for part in all_ranks(used):
+        for code, counts in part.items():
+            total.setdefault(code, Counter()).update(counts)
+    return {code: dict(counts) for code, counts in total.items()}
+
+
+def _with_language(
+    documents: Iterable[tuple[Sequence[Instance], Sequence[str]]],
+) -> Iterator[tuple[str, Instance]]:
+    for instances, codes in documents:
+        for at, instance in enumerate(instances):
+            yield codes[at * len(codes) // len(instances)], instance
 
 
 def what_is_next(folder: str | None, samples: bool, predict_only: bool, since: float) -> str | None:

@@ -18,10 +18,8 @@ from xling_tasks.data.records import DatasetRecord
 from xling_tasks.harness.backends import replayed
 from xling_tasks.harness.run import current
 from xling_tasks.languages import unknown_names
-from xling_tasks.models.failures import by_role
-from xling_tasks.models.fence_key import fences
+from xling_tasks.models.service import by_role
 from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
-from xling_tasks.readers.fences import Fences
 from xling_tasks.scorers.answered import (
     ANSWER_METRICS,
     ANSWERED_SIGNATURE,
@@ -53,8 +51,8 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     _outcomes: dict[str, dict[str, int]]
     _recorded: dict[str, Any]
     _cut: dict[str, list[int]]
+    _tokens: dict[str, dict[str, int]]
     _gaps: bool
-    untemplated: dict[str, str] | None
 
     @abstractmethod
     def coverage(self) -> dict[str, Any]:
@@ -63,16 +61,6 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
-
-    @property
-    def fences(self) -> Fences:
-        """Where the codes of this run's prompts for other models come from."""
-        return fences(self.settings.xling_cache, self.settings.fence_key)
-
-    @property
-    def coded(self) -> bool:
-        """Whether a prompt for another model holds a code."""
-        return any("code" in prompt.fields for prompt in self.used_prompts().values())
 
     @property
     def generation_arguments(self) -> dict[str, Any]:
@@ -203,9 +191,9 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
         return {
             "version": __version__,
             "about": self.about(signatures),
-            **({"fence_codes": self.fences.kind} if self.coded else {}),
             **({"outcomes": self._outcomes} if self._outcomes else {}),
             **({"cut": self._cut} if self._cut else {}),
+            **({"tokens": self._tokens} if self._tokens else {}),
             **({"bookkeeping": self._recorded} if self._recorded else {}),
             **({"unanswered": by_role(self._unanswered)} if self._unanswered else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),

@@ -29,14 +29,11 @@ from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 from xling_tasks.models.reader import Opinion
-from xling_tasks.readers.verdict import named_verdicts, read_verdict
+from xling_tasks.readers.verdict import read_verdict
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import (
-    ACC,
     AGREEMENT,
-    ASKED,
-    CONTRADICTED,
     READER_AGAIN,
     Heard,
     ReadingTask,
@@ -95,10 +92,6 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             for temperature in self.temperatures
         ]
 
-    def as_asked(self, reply: str) -> bool:
-        """Whether it is a verdict."""
-        return read_verdict(reply) is not None
-
     def score(self) -> None:
         """Ask about what the rules leave, over all replies at once."""
         self.read_replies(self._heard())
@@ -107,9 +100,8 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
         taus = len(self.temperatures)
         for instance, reply in self.each_reply():
             answer = instance.doc["answers"][instance.idx // taus]["text"]
-            key = (str(instance.doc["question_id"]), answer, reply)
             verdict = read_verdict(reply, answer)
-            yield Heard(key, instance, reply, verdict, Opinion(reply, answer))
+            yield Heard(instance, reply, verdict, Opinion(reply, answer))
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The reader's prompts, with the judged text standing in for the reply to come."""
@@ -136,8 +128,6 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             values[f"acc_all_t{tau}"] = [sum(a == b for a, b in rows), len(rows)]
             values[f"unknown_rate_t{tau}"] = [sum(v is None for _, v in rows), len(rows)]
             values[f"empty_rate_t{tau}"] = [sum(empty(r) for _, _, r in told), len(rows)]
-            if self.asks_again:
-                values |= self._again_values(str(doc["question_id"]), told, by_rules, tau)
             if self.has_reader:
                 pairs = list(zip(by_rules, by_model, strict=True))
                 read = sum(rules is None and model is not None for rules, model in pairs)
@@ -149,27 +139,6 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
                 values[f"{READER_AGAIN}_t{tau}"] = [int(sum(twice)), len(twice)]
         return values
 
-    def _again_values(
-        self, question: str, told: Sequence[Any], by_rules: Sequence[int | None], tau: float
-    ) -> dict[str, Any]:
-        """What second turns change; a second word against all that the first reply says is none."""
-        rows, contradicted, asked = [], 0, 0
-        for (label, answer, reply), first in zip(told, by_rules, strict=True):
-            verdict = first
-            said = self.second_turn.replies.get((question, answer, reply))
-            if first is None and said is not None:
-                asked += 1
-                verdict, named = read_verdict(said), named_verdicts(reply)
-                if verdict is not None and named == {1 - verdict}:
-                    contradicted, verdict = contradicted + 1, None
-            rows.append((label, verdict))
-        read = [(label, verdict) for label, verdict in rows if verdict is not None]
-        return {
-            f"{ACC}_t{tau}": [sum(label == verdict for label, verdict in read), len(read)],
-            f"{ASKED}_t{tau}": [asked, len(rows)],
-            f"{CONTRADICTED}_t{tau}": [contradicted, asked],
-        }
-
     def metrics(self) -> list[Metric]:
         """Hard scores over the rows with a verdict; `acc_all` and the rates are over all rows."""
         metrics = []
@@ -180,8 +149,6 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             rates = ["acc_all", *_RATES]
             if self.has_reader:
                 rates += ["read_by_model_rate", AGREEMENT, READER_AGAIN]
-            if self.asks_again:
-                rates += [ACC, ASKED, CONTRADICTED]
             for name in rates:
                 sign = signature(name, of="all_rows", temperature=tau) + self.reader_signature
                 metrics.append(Metric(f"{name}_t{tau}", RATIO, sign))

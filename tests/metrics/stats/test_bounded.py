@@ -1,4 +1,4 @@
-"""Gaffke's interval and odds of unread replies: against scipy, literals and what is known."""
+"""Gaffke's interval and p: against scipy, literals and what is known."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.stats
-from xling_metrics.stats.bounded import gaffke, least_for_same
-from xling_metrics.stats.odds import share_at_odds, shifts, tilted, turns_at
+from xling_metrics.stats.bounded import gaffke, gaffke_p, least_for_same
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 24), (3, 24), (30, 60), (1, 246), (246, 246)])
@@ -16,7 +15,7 @@ def test_shares_have_the_interval_of_clopper_and_pearson(hits, n):
     theirs = scipy.stats.binomtest(hits, n).proportion_ci(0.95, method="exact")
     se = max(0.2 / n, (hits / n * (1 - hits / n) / n) ** 0.5)
     own = gaffke([1.0] * hits + [0.0] * (n - hits), 0, 1)
-    # 20,000 draws: an end within a fiftieth of a standard error or two.
+    # By the saddlepoint: an end within a fiftieth of a standard error or two.
     assert own == pytest.approx((theirs.low, theirs.high), abs=0.06 * se)
 
 
@@ -65,25 +64,12 @@ def test_bad_values_are_refused():
             call()
 
 
-def test_odds_of_unread_replies():
-    # Odds 0.25 / 0.75 = 1/3, doubled 2/3: a share of 0.4.
-    assert tilted(0.25, 2) == pytest.approx(0.4) and tilted(0.25, 1) == 0.25
-    assert tilted(0, 10) == 0 and tilted(1, 0.1) == 1
-    # 24.5 of 100 would be 0.25 with the half: 10 of 109 unread at twice the odds add 0.15 each.
-    side, english = share_at_odds(24.25, 98, 10), share_at_odds(5, 100, 0)
-    assert side(2) == pytest.approx(10 / 108 * 0.15) and english(2) == 0
-    # At half the odds (1/6 : 1) the share is 1/7.
-    low, high = shifts([(1, side), (-1, english)], 2)
-    assert (low, high) == pytest.approx((10 / 108 * (1 / 7 - 0.25), 10 / 108 * 0.15))
-    # Both sides alike: what is equal on both cancels, what is not adds to no opposite moves.
-    assert shifts([(1, side), (-1, side)], 2) == pytest.approx((low - high, high - low), abs=0.02)
-    # A gap of 0.05 with 10% unread in one language, half right: gone when tilted(0.5, 1/k) = 0.
-    own = share_at_odds(50, 100, 100 / 9)
-    none = share_at_odds(50, 100, 0)
-
-    def holds(k):
-        return 0.02 + shifts([(1, own), (-1, none)], k)[0] > 0
-
-    # 0.1 (0.5 - 1 / (1 + k)) = 0.02: 1 / (1 + k) = 0.3, k = 7/3.
-    assert turns_at(holds) == pytest.approx(7 / 3, rel=1e-6)
-    assert turns_at(lambda k: True) is None and turns_at(lambda k: False) == pytest.approx(1)
+def test_p_is_the_level_at_which_the_interval_ends_at_0():
+    rng = np.random.default_rng(5)
+    for values in (rng.normal(0.15, 0.2, 60), np.full(60, 0.08), np.r_[np.ones(7), np.zeros(50)]):
+        p = gaffke_p(values, -1, 1)
+        ends = gaffke(values, -1, 1, level=1 - p)
+        assert min(map(abs, ends)) < 1e-4 and gaffke_p(-values, -1, 1) == pytest.approx(p)
+    # Seven to none, and one that was not seen: 2 * 0.5^7.
+    assert gaffke_p(np.ones(7), -1, 1) == pytest.approx(2 * 0.5**7, rel=0.04)
+    assert gaffke_p([], -1, 1) == 1

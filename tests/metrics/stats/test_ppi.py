@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import norm, t
-from xling_metrics.stats.ppi import Judged, corrected, labels_needed, ppi_contrast, ppi_mean
+from xling_metrics.stats.ppi import Judged, corrected, ppi_contrast, ppi_mean
 
 
 def sampled(rng, n, m, p=0.3, wrong=0.2):
@@ -92,30 +92,6 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="length"):
         ppi_mean(Judged([1.0], [1.0, 0.0], ["a"]))
     assert ppi_mean(Judged([], [], [])).value is None
-
-
-def test_labels_needed():
-    # (2 x 0.1 x 0.9) / ((0.05 / 1.96)^2 - (0.05 x 0.95 x 2) / 1134) = 0.18 / (0.00065077 - 0.00008377)
-    assert labels_needed(0.05, 1134, errors=(0.1, 0.1), shares=(0.05, 0.05)) == 318
-    # A judge that never errs needs nobody.
-    assert labels_needed(0.05, 1134, errors=(0.0, 0.0), shares=(0.05, 0.05)) == 0
-    assert labels_needed(0.05, 100, errors=(0.1, 0.1), shares=(0.3, 0.3)) is None
-    assert labels_needed(0.05, 300, errors=(0.1, 0.1), shares=(0.01, 0.01)) is None
-    for bad in ({"half_width": 0}, {"n": 0}, {"errors": (2, 0)}):
-        with pytest.raises(ValueError, match="impossible"):
-            labels_needed(**{"half_width": 0.1, "n": 9, "errors": (0, 0), "shares": (0, 0), **bad})
-
-
-def test_that_many_labels_give_the_interval_that_was_asked_for():
-    rng, n, error, p = np.random.default_rng(0), 1134, 0.1, 0.05
-    m = labels_needed(0.05, n, errors=(error, error), shares=(p, p))
-
-    def side():
-        judge = rng.random(n) < p
-        return labelled(rng, judge ^ (rng.random(n) < error), judge, m)
-
-    gaps = [ppi_contrast([(1, side()), (-1, side())], shares=True) for _ in range(60)]
-    assert np.mean([(gap.high - gap.low) / 2 for gap in gaps]) == pytest.approx(0.05, rel=0.03)
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3])

@@ -13,16 +13,16 @@ from xling_tasks.commands.annotate import labels, ratings
 from xling_tasks.commands.annotate.ratings import are_ratings, read_ratings
 from xling_tasks.commands.table import table
 from xling_tasks.errors import DataError, unreadable
-from xling_tasks.logs.annotations import AnyExport, Page, read_pages
+from xling_tasks.logs.annotations import AnyExport, read_pages
 from xling_tasks.output import refuse_others, writing
 from xling_tasks.pages import texts
 from xling_tasks.report.documents import cell, filled
 from xling_tasks.safe_json import loads
 
 RowsOf = Callable[
-    [Page[Any], Sequence[str], Sequence[Sequence[Any]]], dict[str, list[dict[str, Any]]]
+    [Sequence[Any], Sequence[str], Sequence[Sequence[Any]]], dict[str, list[dict[str, Any]]]
 ]
-"""Page, annotators' names, and of each item what everybody said -> rows of a form's tables."""
+"""A page's exports, annotators' names, and what everybody said of each item -> a form's rows."""
 
 _BLOCK = re.compile(r'<script type="application/json" id="page">(.*?)</script>', re.DOTALL)
 
@@ -51,19 +51,18 @@ def agreement(options: argparse.Namespace) -> str:
 
 
 def _summary(
-    form: Mapping[str, Any], rows_of: RowsOf, pages: Mapping[str, Page[Any]]
+    form: Mapping[str, Any], rows_of: RowsOf, pages: Mapping[str, Sequence[AnyExport]]
 ) -> dict[str, Any]:
     """Batches, figures, annotators, and what was remarked on single items, as plain rows."""
-    keys = ("batches", form["figures"], "settled", "annotators", form["remarks"])
+    keys = ("batches", form["figures"], "annotators", form["remarks"])
     report: dict[str, Any] = {key: [] for key in keys}
-    for batch, page in pages.items():
-        people: Sequence[AnyExport] = page.people
+    for batch, people in pages.items():
         first, names = people[0], [export.annotator for export in people]
         units = [[export.items[name] for export in people] for name in first.items]
         about = {key: value for key, value in first.settings.items() if key != "strata"}
         about |= {"items": len(units), "annotators": names}
         about["files"] = [export.path.name for export in people]
-        for key, rows in {"batches": [about], **rows_of(page, names, units)}.items():
+        for key, rows in {"batches": [about], **rows_of(people, names, units)}.items():
             report[key] += [{"batch": batch, **row} for row in rows]
     return {**report, "notes": form["notes"]}
 

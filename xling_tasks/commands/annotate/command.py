@@ -17,17 +17,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.stats.detectable import detectable_errors
-from xling_metrics.stats.ppi import labels_needed
-from xling_metrics.stats.resampling import LEVEL
-from xling_metrics.stats.shares import normal_quantile
-
 from xling_tasks.commands.annotate.draw import allocate, random_key
 from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
 from xling_tasks.commands.annotate.translation import annotate_translations
 from xling_tasks.commands.options import chosen
-from xling_tasks.commands.table import table
-from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, NO_RESPONSE
+from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.annotations import answer_digest
 from xling_tasks.logs.samples import Samples, newest_samples
@@ -43,14 +37,12 @@ _NO_MAJORITY = "no_majority"
 
 def annotate(options: argparse.Namespace) -> str:
     """`xling annotate`: draw the sample, write the page, and say what is on it."""
-    if options.to is None and options.resolve is None:
+    if options.to is None:
         raise SettingError("--to: name the page to write, a file that ends in .html")
     if options.form == TRANSLATION:
         return annotate_translations(options)
     if options.out_dir is None:
         raise SettingError("OUT is missing: name the --output_path of lm_eval, such as out")
-    if options.resolve is not None:
-        return _resolve(options)
     to = page_path(options.to)
     options.n = 103 if options.n is None else options.n
     if options.n < len(LABELS):
@@ -71,20 +63,6 @@ def annotate(options: argparse.Namespace) -> str:
     made |= {"strata": [row for language in drawn.values() for row in language.strata()]}
     made |= {"answers": {item["id"]: item.pop("digest") for item in items}}
     return write_page(to, page_data(items, made), _summary(drawn))
-
-
-def _resolve(options: argparse.Namespace) -> str:
-    """The labels that a gap to English needs."""
-    gap, error = options.resolve, options.judge_error
-    if not 0 < gap < 1:
-        raise SettingError(f"--resolve: must be a number between 0 and 1, got {gap:g}")
-    if not 0 <= error < 0.5:
-        raise SettingError(f"--judge-error: must be a number from 0 to below 0.5, got {error:g}")
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for samples, dataset, language in _wanted(options.out_dir, options):
-        of_both = counts.setdefault((dataset, language), Counter())
-        of_both.update(judged["label"] for _, _, judged in _rows(samples))
-    return _needed_in_words(counts, gap, error)
 
 
 @dataclass
@@ -211,53 +189,3 @@ def _summary(drawn: Mapping[str, _Drawn]) -> Sequence[Mapping[str, Any]]:
 
 
 # Labels that are needed
-
-
-_ENDPOINTS = tuple(
-    name
-    for item in CRITERIA["correctness"].endpoints
-    for name in (item.metric, *item.instead)
-    if name in LABELS
-)
-
-
-def _needed_in_words(
-    counts: Mapping[tuple[str, str], Mapping[str, int]], gap: float, error: float
-) -> str:
-    """The labels that each language and English need, as a table with what it assumes.
-
-    COUNTS has answers by the judge's label of each dataset and language; GAP is the gap that an
-    interval is to exclude 0 for: half the interval's width; ERROR the judge's share of errors.
-    """
-    rows, lacking = [], []
-    for (dataset, language), labels in sorted(counts.items()):
-        if language == ENGLISH:
-            continue
-        english = counts.get((dataset, ENGLISH), {})
-        sizes = [sum(side.get(label, 0) for label in LABELS) for side in (labels, english)]
-        if not min(sizes):
-            lacking.append(f"{language} of {dataset} ({sizes[0]}, English {sizes[1]})")
-            continue
-        needed = {
-            label: labels_needed(
-                gap, min(sizes), errors=(error, error),
-                shares=(labels.get(label, 0) / sizes[0], english.get(label, 0) / sizes[1]),
-            )
-            for label in _ENDPOINTS
-        }  # fmt: skip
-        shown = {
-            f"labels for {name.replace('_', ' ')}": "more than there are" if n is None else n
-            for name, n in needed.items()
-        }
-        rows.append({"dataset": dataset, "language": language, "answers": min(sizes), **shown})
-    if not rows:
-        raise DataError("--resolve: a gap needs judged answers in English and another language")
-    left = f"\n\nLeft out, without labels of the judge on both sides: {', '.join(lacking)}."
-    sure = detectable_errors(1) / normal_quantile(LEVEL)
-    return (
-        f"{table(rows)}\n\nLabels in each of the two languages until half the 95% interval of the "
-        f"gap to English is {gap:g}, if people find the judge wrong in {100 * error:g}% of the "
-        "answers (--judge-error; `xling agreement` says in how many). Of a true gap of that size "
-        "it then leaves out 0 about every second time, of one of "
-        f"{gap * sure:.2g} four times of five.{left * bool(lacking)}"
-    )

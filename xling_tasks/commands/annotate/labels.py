@@ -9,7 +9,7 @@ from xling_metrics.stats import agreement as metrics
 from xling_metrics.stats.agreement import majority_label
 
 from xling_tasks.data.published import published
-from xling_tasks.logs.annotations import Checked, Export, Page
+from xling_tasks.logs.annotations import Checked, Export
 
 TEXTS = ("question", "reference", "answer", "reply")
 """What a page holds of an item."""
@@ -21,25 +21,21 @@ ANOTHER = "another label"
 
 
 def rows(
-    page: Page[Export], names: Sequence[str], units: Sequence[Sequence[Checked]]
+    _: Sequence[Export], names: Sequence[str], units: Sequence[Sequence[Checked]]
 ) -> dict[str, list[Row]]:
     """Agreement per language, annotators, and disagreements."""
-    made: dict[str, list[Row]] = {"agreement": [], "settled": [], "annotators": []}
+    made: dict[str, list[Row]] = {"agreement": [], "annotators": []}
     made["disagreements"] = []
     for code in dict.fromkeys(unit[0].language for unit in units):
         checks = [unit for unit in units if unit[0].language == code]
         votes = [list(map(_vote, unit)) for unit in checks]
         start = {"language": code}
         made["agreement"].append(start | _figures(checks, votes, code))
-        if page.settled:
-            made["settled"].append(start | _settled(page, checks, votes))
         made["annotators"] += [
             start | {"annotator": name} | _one_annotator([unit[place] for unit in checks])
             for place, name in enumerate(names)
         ]
-        made["disagreements"] += [
-            row for unit in checks for row in _disagreement(page, unit, names)
-        ]
+        made["disagreements"] += [row for unit in checks for row in _disagreement(unit, names)]
     return made
 
 
@@ -80,31 +76,6 @@ def _hits(labels: Sequence[str | None], units: Sequence[Sequence[Checked]]) -> l
     return [label == unit[0].judge_label for label, unit in pairs if label is not None]
 
 
-def _settled(
-    page: Page[Export], units: Sequence[Sequence[Checked]], votes: Sequence[Sequence[str | None]]
-) -> Row:
-    """How many disagreements were settled, and the judge against labels with what was decided."""
-    apart = sum(len(set(said) - {None}) > 1 for said in votes)
-    decided = [_decided(page, unit) for unit in units]
-    labels = [label or majority_label(said) for label, said in zip(decided, votes, strict=True)]
-    hits = _hits(labels, units)
-    given = sum(label is not None for label in decided)
-    return {
-        "by": page.settled.annotator if page.settled else None,
-        "differ": apart,
-        "settled": given,
-        "left": apart - given,
-        "labels_after": len(hits),
-        "agreement_percent_after": _percent(hits),
-    }
-
-
-def _decided(page: Page[Export], unit: Sequence[Checked]) -> str | None:
-    """The label that was decided of an item; None where people agree, or nothing was decided."""
-    settled = page.decided(unit[0].id, [_vote(check) for check in unit])
-    return None if settled is None else settled.label
-
-
 def _vote(check: Checked) -> str | None:
     """A label; also the unnamed one of somebody who only said that the judge's is wrong."""
     return ANOTHER if check.label is None and check.agree_label is False else check.label
@@ -120,7 +91,7 @@ def _one_annotator(checks: Sequence[Checked]) -> dict[str, Any]:
     return {"labels": given, "disagree_only": only} | figures
 
 
-def _disagreement(page: Page[Export], unit: Sequence[Checked], names: Sequence[str]) -> list[Row]:
+def _disagreement(unit: Sequence[Checked], names: Sequence[str]) -> list[Row]:
     """The item as a row, if anybody disagrees with the judge's label or reasoning."""
     item = unit[0]
     if all(c.agree_label is not False and c.agree_reasoning is not False for c in unit):
@@ -132,7 +103,6 @@ def _disagreement(page: Page[Export], unit: Sequence[Checked], names: Sequence[s
     ]
     row: Row = {key: getattr(item, key) for key in ("id", "task", "language", "question_id")}
     row |= {"judge_label": item.judge_label, "majority": majority_label(list(map(_vote, unit)))}
-    row |= {"settled": _decided(page, unit)} if page.settled else {}
     return [row | {"said": said}]
 
 

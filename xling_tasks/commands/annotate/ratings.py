@@ -19,11 +19,9 @@ from xling_tasks.data.published import Figure, published
 from xling_tasks.errors import DataError
 from xling_tasks.logs.annotations import (
     AnyExport,
-    Page,
     by_page,
     read_content,
     read_head,
-    read_resolves,
     read_rows,
     read_text,
 )
@@ -69,7 +67,7 @@ def are_ratings(paths: Sequence[Path]) -> bool:
     return True in rates.values()
 
 
-def read_ratings(paths: Sequence[Path]) -> dict[str, Page[Ratings]]:
+def read_ratings(paths: Sequence[Path]) -> dict[str, list[Ratings]]:
     """The files by page, as `read_pages` has those of a judge's check."""
     return by_page(paths, _read_export)
 
@@ -82,7 +80,7 @@ def _read_export(path: Path) -> Ratings:
     items = {name: _read_item(place, row, scales) for name, (place, row) in rows.items()}
     told = ("of", "translator") if "of" in content else ("source",)
     settings = {key: content.get(key) for key in ("form", "seed", "n", *told)}
-    return Ratings(path, annotator, page, settings, items, read_resolves(path, content))
+    return Ratings(path, annotator, page, settings, items)
 
 
 def _read_item(
@@ -106,19 +104,17 @@ def _read_item(
 
 
 def rows(
-    page: Page[Ratings], names: Sequence[str], units: Sequence[Sequence[Rated]]
+    people: Sequence[Ratings], names: Sequence[str], units: Sequence[Sequence[Rated]]
 ) -> dict[str, list[Row]]:
     """Ratings per language, dataset and scale, annotators, and comments."""
-    made: dict[str, list[Row]] = {"ratings": [], "settled": [], "annotators": []}
-    what = page.people[0].settings.get("of")
+    made: dict[str, list[Row]] = {"ratings": [], "annotators": []}
+    what = people[0].settings.get("of")
     scales = list(scales_of(what))
     for start, rated in _groups(units):
         for scale in scales:
             figures = _figures([[said.ratings[scale] for said in unit] for unit in rated])
             where = {**start, "scale": scale}
             made["ratings"].append(where | figures | _published(scale, start["language"]))
-            if page.settled:
-                made["settled"].append(where | _settled(page, rated, scale))
         if start["dataset"] == ALL:
             made["annotators"] += [
                 {"language": start["language"], "annotator": name}
@@ -163,22 +159,6 @@ def _figures(units: Sequence[Sequence[int | None]]) -> dict[str, Any]:
         "alpha": metrics.krippendorff_alpha_ordinal(units),
         "alike_percent": None if among.percent is None else 100 * among.percent,
     }
-
-
-def _settled(page: Page[Ratings], units: Sequence[Sequence[Rated]], scale: str) -> dict[str, Any]:
-    """How many differences on a scale were settled, and the mean with what was decided."""
-    apart, decided, means = 0, 0, []
-    for unit in units:
-        given = [one for said in unit if (one := said.ratings[scale]) is not None]
-        differ = len(set(given)) > 1
-        decided_one = page.decided(unit[0].id, given)
-        value = decided_one.ratings[scale] if decided_one else None
-        apart += differ
-        decided += value is not None
-        if given:
-            means.append(float(value) if value is not None else statistics.fmean(given))
-    mean = statistics.fmean(means) if means else None
-    return {"differ": apart, "settled": decided, "left": apart - decided, "mean_after": mean}
 
 
 def _published(scale: str, language: str) -> dict[str, Any]:

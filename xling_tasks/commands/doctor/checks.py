@@ -1,22 +1,16 @@
-"""What `xling doctor` looks at first: Python, packages, and whether `lm_eval` finds us."""
+"""What `xling doctor` looks at first: our requirements and extras."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import shutil
 import socket
-import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from unittest import mock
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -34,10 +28,9 @@ _GIVES = {
     "hf": "models, encoders and translators with local weights",
     "vllm": "the backend vllm",
     "api": "models, judges and translators behind an API",
-    "topics": "faster topics and languages; sim_hdp (hdp=true)",
+    "topics": "faster topics and languages",
+    "identifiers": "fastText models that tell the language of answers",
     "ja": "word metrics of Japanese",
-    "identifiers": "a second opinion on the language of answers (second_identifier)",
-    "report": "the report's pictures also as PNG",
     "view": "`xling view`: every sample in the browser",
     "th": "word metrics and sentences of Thai",
 }
@@ -119,11 +112,6 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def python() -> Iterator[Line]:
-    """The interpreter."""
-    yield Line("python", OK, f"{sys.version.split()[0]} at {sys.executable}")
-
-
 def packages() -> Iterator[Line]:
     """Our requirements, and per extra what is installed of it."""
     required = list(_requirements(_PACKAGE, ""))
@@ -181,63 +169,3 @@ def _installed(requirements: Iterable[Requirement]) -> tuple[list[str], list[str
         else:
             wrong[f"{item.name} {installed} is not {item.specifier}"] = None
     return list(good), list(missing), list(wrong)
-
-
-_PROBE = """
-import json
-import xling_tasks
-from xling_tasks.discovery import MODELS, task_folder
-import lm_eval.tasks.manager as manager
-from lm_eval.api.registry import get_model
-def known(name):
-    try:
-        return bool(get_model(name))
-    except (KeyError, ValueError):
-        return False
-build = manager.TaskIndex.build
-print()
-print(json.dumps({
-    "attached": build.__code__.co_name == "build_with_ours",
-    "tasks": len(build([task_folder()])),
-    "models": [name for name in MODELS if known(name)],
-}))
-"""
-
-
-def discovery(seconds: float) -> Iterator[Line]:
-    """Whether a fresh `lm_eval` process would find our tasks and models.
-
-    Args:
-        seconds: How long that process may take.
-
-    Raises:
-        TooSlow: If it takes longer.
-    """
-    probe = [sys.executable, "-c", _PROBE]
-    with tempfile.TemporaryDirectory() as empty:  # whose files shadow no package
-        try:
-            done = subprocess.run(probe, cwd=empty, capture_output=True, text=True, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            raise TooSlow(f"a fresh lm_eval did not start within {seconds:g} s") from None
-    if done.returncode:
-        said = (done.stderr.strip() or "no message").splitlines()[-1]
-        yield Line("discovery", FAIL, f"lm_eval cannot be imported: {said}", "repair that first")
-        return
-    yield _discovered(json.loads(done.stdout.strip().splitlines()[-1]))
-    command, own = shutil.which("lm_eval"), Path(sys.executable).parent
-    if command is not None and Path(command).parent.resolve() != own.resolve():
-        todo = f"use {own / 'lm_eval'}, or install {_PACKAGE} there"
-        yield Line("lm_eval", WARN, f"the one on PATH is of another environment: {command}", todo)
-
-
-def _discovered(probed: dict[str, Any]) -> Line:
-    if probed["attached"] and probed["models"]:
-        count = f"{probed['tasks']} tasks and groups, and {', '.join(probed['models'])}"
-        return Line("discovery", OK, f"a fresh lm_eval finds {count}")
-    by_hand = "pass --include_path $(xling path), which finds the tasks but not the models"
-    if os.environ.get("XLING_TASKS_AUTOLOAD") == "0":
-        why = "switched off by XLING_TASKS_AUTOLOAD=0"
-        return Line("discovery", WARN, why, f"unset it, or {by_hand}")
-    why = "a fresh lm_eval does not find our tasks"
-    todo = f"pip install --force-reinstall --upgrade {_PACKAGE}; or {by_hand}"
-    return Line("discovery", FAIL, why, todo)

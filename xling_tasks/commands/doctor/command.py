@@ -21,7 +21,6 @@ from xling_tasks.commands.doctor import checks, models, resources
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import Screen
-from xling_tasks.criteria.against_english import EMPATHY
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.secrets import redact_screen
@@ -33,11 +32,10 @@ _TRANSLATES = "brings answers to English, as consistency was published"
 
 
 class Check(NamedTuple):
-    """One check: its name if it says nothing itself, what it does, and whether it loads weights."""
+    """One check: its name if it says nothing itself, and what it does."""
 
     name: str
     look: Callable[[], Iterable[Line]]
-    loads: bool = False
 
 
 def doctor(options: argparse.Namespace) -> Screen:
@@ -51,9 +49,7 @@ def doctor(options: argparse.Namespace) -> Screen:
     with _quiet():
         settings, lines = _settings(options.metadata)
         every = [
-            Check("python", checks.python),
             Check("packages", checks.packages),
-            Check("discovery", partial(checks.discovery, options.timeout)),
             Check("settings", lambda: lines),
             *_checks(settings),
         ]
@@ -65,31 +61,15 @@ def doctor(options: argparse.Namespace) -> Screen:
 
 def _checks(settings: Settings) -> Iterator[Check]:
     """What depends on the settings, the cheap first."""
-    from huggingface_hub import constants
-
-    offline = bool(constants.HF_HUB_OFFLINE)
-    if settings.prompts or settings.prompts_file:
-        yield Check("prompts", partial(resources.prompt_files, settings))
     yield Check("data", partial(resources.data, settings))
     jurors: list[ModelSpec | None] = [juror.spec for juror in settings.jurors]
     roles = [
-        *(
-            (settings.judge_role(at), s, models.judge, _JUDGES)
-            for at, s in enumerate(jurors or [None])
-        ),
-        ("reader", settings.reader, models.reader, ""),
-        ("translator", settings.translator, models.translator, _TRANSLATES),
+        *((settings.judge_role(at), s, _JUDGES) for at, s in enumerate(jurors or [None])),
+        ("reader", settings.reader, ""),
+        ("translator", settings.translator, _TRANSLATES),
     ]
-    for role, spec, look, use in roles:
-        tried = partial(models.asked, role, spec, partial(look, settings), offline=offline, use=use)
-        yield Check(role, tried, models.local_weights(spec))
-    for name in ("encoder", "source_encoder"):
-        yield Check(name, partial(models.encoder, settings, name, offline), True)
-    yield Check(EMPATHY.key, partial(models.empathy, settings), True)
-    yield Check("second_identifier", partial(models.second, settings), False)
-    yield Check("cache", partial(resources.folders, settings))
-    yield Check("GPU", resources.accelerators)
-    yield Check("API keys", resources.keys)
+    for role, spec, use in roles:
+        yield Check(role, partial(models.asked, role, spec, use=use))
 
 
 def run_check(check: Check, seconds: float) -> list[Line]:
@@ -100,10 +80,8 @@ def run_check(check: Check, seconds: float) -> list[Line]:
         for line in check.look():
             lines.append(line)
 
-    guard = checks.no_downloads() if check.loads else contextlib.nullcontext()
     try:
-        with guard:
-            within(seconds, look)
+        within(seconds, look)
     except (Exception, SystemExit) as error:
         lines.append(Line(check.name, FAIL, in_words(error), _advice(error)))
     return lines

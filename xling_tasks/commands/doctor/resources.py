@@ -1,14 +1,9 @@
-"""What `xling doctor` looks at around a run: data, folders, accelerators, keys."""
+"""What `xling doctor` looks at around a run: data."""
 
 from __future__ import annotations
 
 import functools
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.datasets import counted_datasets
@@ -22,44 +17,22 @@ from xling_tasks.commands.doctor.checks import (
     no_downloads,
     within,
 )
-from xling_tasks.criteria.against_english import INFORMATION
 from xling_tasks.data.mmedbench import find_file
 from xling_tasks.data.own.check import holds_conversations, is_own_file
 from xling_tasks.data.own.load import load
 from xling_tasks.data.own.rubrics import load_rubrics
-from xling_tasks.data.prompt_sets import load_prompts
-from xling_tasks.data.prompts import Prompts
 from xling_tasks.data.records import MMEDBENCH, RECORDS
 from xling_tasks.data.sources import find_source
 from xling_tasks.errors import DataError, user_path
-from xling_tasks.replies.folder import named_folder
-from xling_tasks.replies.store import ReplyStore
 from xling_tasks.settings import Settings
 
 HUB_SECONDS = 5.0
 """How long the Hub may take to answer about one repository."""
 
-_GIB = 2**30
-_LITTLE_DISK = 1.0
 _DATA_ENDINGS = (".xlsx", ".zip", ".parquet", ".csv", ".jsonl", ".json")
-_KEYS = (
-    *("HF_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
-    *("TEXTSYNTH_API_SECRET_KEY", "WATSONX_API_KEY"),
-)
 
 
 # Data
-
-
-def prompt_files(settings: Settings) -> Iterator[Line]:
-    """The user's own prompts, read."""
-    if settings.prompts:
-        Prompts(settings.prompts)
-        yield Line("prompts", OK, settings.prompts)
-    if settings.prompts_file:
-        prompt_set = load_prompts(RECORDS[INFORMATION.key], settings.prompts_file)
-        count = f"{len(prompt_set.prompts)} prompts in {len(prompt_set.languages)} languages"
-        yield Line("prompts_file", OK, f"{settings.prompts_file}: {count}")
 
 
 def data(settings: Settings) -> Iterator[Line]:
@@ -183,73 +156,4 @@ def _ask_hub(repository: str) -> None:
 # Folders
 
 
-def folders(settings: Settings) -> Iterator[Line]:
-    """Our cache, and that of the Hub."""
-    from huggingface_hub import constants
-
-    yield _space("Hub cache", Path(constants.HF_HUB_CACHE), "set HF_HOME for models and data")
-    folder = named_folder(settings.xling_cache)
-    if folder is None:
-        finding = "switched off (xling_cache=false): verdicts and translations are paid for again"
-        yield Line("cache", OFF, finding)
-        return
-    elsewhere = "set --metadata xling_cache=FOLDER or XLING_CACHE"
-    try:
-        _try(folder)
-    except Exception as error:
-        yield Line("cache", FAIL, f"{folder}: cannot be written to ({in_words(error)})", elsewhere)
-    else:
-        yield _space("cache", folder, elsewhere)
-
-
-def _try(folder: Path) -> None:
-    """Keep a reply in a folder, and take it back."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix="doctor-") as inside:
-        store = ReplyStore(Path(inside) / "try.sqlite")
-        store.put_many({"key": "reply"})
-        kept = store.get_many(["key"]) if store.keeps else {}
-        store.close()
-    if kept != {"key": "reply"}:
-        raise OSError("what is written cannot be read back")
-
-
-def _space(name: str, folder: Path, todo: str) -> Line:
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    free = shutil.disk_usage(there).free / _GIB
-    finding = f"{folder}: {free:,.1f} GiB free"
-    if free < _LITTLE_DISK:
-        return Line(name, WARN, finding, f"make room, or {todo}")
-    return Line(name, OK, finding)
-
-
 # Accelerators and keys
-
-
-def accelerators() -> Iterator[Line]:
-    """GPUs, if torch is there to ask."""
-    if find_spec("torch") is None:
-        finding = "no torch; local models would need it"
-        yield Line("GPU", OFF, finding, "pip install 'xling-tasks[hf]'")
-        return
-    import torch
-
-    version = f"torch {torch.__version__}"
-    if not torch.cuda.is_available():
-        yield Line("GPU", OFF, f"none that CUDA finds ({version}); local models run without")
-        return
-    for index in range(torch.cuda.device_count()):
-        free, total = (n / _GIB for n in torch.cuda.mem_get_info(index))
-        finding = f"{torch.cuda.get_device_name(index)}: {free:.1f} of {total:.1f} GiB free"
-        status, todo = (OK, "") if free > total / 2 else (WARN, "another process holds the rest")
-        yield Line(f"GPU {index}", status, f"{finding} ({version})", todo)
-
-
-def keys() -> Iterator[Line]:
-    """Which variables with keys are set, by name; their values are not looked at."""
-    there = sorted(name for name in os.environ if name in _KEYS or name.endswith("_API_KEY"))
-    if there:
-        yield Line("API keys", OK, f"set: {', '.join(there)}")
-    else:
-        finding = f"none set; services need one ({', '.join(_KEYS[:3])}, ...)"
-        yield Line("API keys", OFF, finding)

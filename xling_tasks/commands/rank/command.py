@@ -12,22 +12,14 @@ from typing import Any
 
 from xling_metrics.base import signature
 
-from xling_tasks.commands.rank.questions import (
-    Question,
-    common_questions,
-    draw,
-    read_ranking,
-    read_runs,
-)
+from xling_tasks.commands.rank.questions import FORM, Question, common_questions, draw, read_runs
 from xling_tasks.commands.rank.report import summarise, write
 from xling_tasks.commands.table import Screen
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import Prompt, Prompts
 from xling_tasks.errors import DataError, SettingError, did_you_mean
-from xling_tasks.models.again import ask_in_form
 from xling_tasks.models.backend import backend
-from xling_tasks.models.fence_key import fences
-from xling_tasks.models.judge import UNTIL
+from xling_tasks.models.form import ask_json
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.output import refuse_others
 from xling_tasks.safe_json import loads
@@ -54,9 +46,9 @@ def rank(options: argparse.Namespace) -> Screen:
         for language in sorted({question.language for question in questions}):
             prompts.check_used("rank", language, "en")
         template = prompts.get("rank", "en")
-        judge, codes, again_rate = _ask(questions, template, read_judge(options.judge))
-        summary["judge"], summary["fence_codes"] = judge, codes
-        summary["asked_again_rate"] = again_rate
+        summary["judge"], summary["asked_again_rate"] = _ask(
+            questions, template, read_judge(options.judge)
+        )
         summary["prompt"] = {"language": template.language, "digest": template.digest}
     summary["signature"] = signature(
         "relative_rating",
@@ -86,36 +78,16 @@ def read_judge(text: str) -> Any:
     return ModelSpec.parse("judge", spec)
 
 
-def _ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, str, float]:
-    """Ask a judge: its signature, where the codes' key is from, and the share asked again about."""
+def _ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, float]:
+    """Ask a judge; return its signature, and the share of questions that it was asked twice."""
     judge = backend("judge", spec)
     judge.check()
-    codes = fences(None)
-    prompts = [question.prompt(template, codes, judge.inert) for question in questions]
-    asked = dict(zip(prompts, questions, strict=True))
-
-    def lacking(question: Question, reply: str) -> list[str]:
-        ranking = read_ranking(reply, question.code, len(question.order))
-        return [question.code] if ranking is None else []
-
-    came = ask_in_form(judge, asked, lacking, lambda _, new: again(new[0]), codes, until=UNTIL)
-    for prompt, question in asked.items():
-        first, second, new = came[prompt]
-        if second is None or second.said is None:
-            question.read(first.said)
-        else:
-            question.read(first.said, second.text, new[0])
-    twice = sum(each.second is not None for each in came.values())
-    return judge.signature, codes.kind, twice / len(prompts) if prompts else 0.0
-
-
-def again(code: str) -> str:
-    """What a judge is asked whose reply does not end with its ranking."""
-    return (
-        "Your reply does not end with the line that I asked for. Write that line and nothing else, "
-        "under a new code: the words below, then the numbers of all rationales from best to worst, "
-        f"with the sign > between them:\nRANKING {code}:"
-    )
+    asked = {question.prompt(template): question for question in questions}
+    came = ask_json(judge, [*asked], FORM, whole=lambda text, value: asked[text].ranked(value))
+    for text, question in asked.items():
+        question.take(came[text])
+    twice = sum(each.asked_again for each in came.values())
+    return judge.signature, twice / len(asked) if asked else 0.0
 
 
 def _read_human(path: Path, questions: Sequence[Question], names: Sequence[str]) -> dict[str, Any]:

@@ -1,17 +1,11 @@
-"""The questions of `xling rank`: what several models answered, and the rankings read for it.
-
-A rationale is untrusted text, as in `judge`: it may fake its fence, or state a ranking. Fences and
-the ranking's line carry a code that it cannot know (see `readers.fences`), and only a line that
-consists of the code and every number once is a ranking.
-"""
+"""The questions of `xling rank`: what several models answered, and the rankings read for it."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +17,8 @@ from xling_tasks.languages import language_name
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import TaskResults, read_run
 from xling_tasks.logs.samples import Samples, newest_samples
-from xling_tasks.models.again import both_replies
-from xling_tasks.readers.fences import Fences, last_statement, said_lines
+from xling_tasks.models.form import Answer as Said
+from xling_tasks.models.form import array, material, schema
 from xling_tasks.report.data import named_folder
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
@@ -38,7 +32,8 @@ METRICS = (
 
 _RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
 _FIELDS = {"question_id", "question", "options", "answer", "rationale"}
-_ITEM = r"(?:rationale )?(\d{1,3})"
+FORM = schema(reasoning="string", ranking=array("integer"))
+"""What a judge replies with."""
 
 
 class Answer(NamedTuple):
@@ -74,8 +69,7 @@ class Question:
 
     ANSWERS, and RANKS by rater (`judge`, `human`), are in the order of the runs; ORDER has the
     models' indices as their rationales are shown. STATUS is `ranked`, `invalid`, `no_reply` or
-    `not_asked`; REPLY is all the judge said; CODE is that of its fences and its ranking, empty
-    until it is asked about.
+    `not_asked`; REPLY is all the judge said.
     """
 
     language: str
@@ -85,40 +79,34 @@ class Question:
     ranks: dict[str, list[int]] = field(default_factory=dict)
     status: str = "not_asked"
     reply: str | None = None
-    code: str = ""
 
-    def prompt(self, template: Prompt, fences: Fences, inert: Callable[[str], str]) -> str:
-        """What the judge is asked, under a code of its own; `inert` breaks up control tokens."""
+    def prompt(self, template: Prompt) -> str:
+        """Return what the judge is asked."""
         doc = self.answers[0].doc
-        shown = [self.answers[index].text for index in self.order]
-        about = (doc["question"], _options(doc), doc["rationale"] or "")
-        code = self.code = fences.code(*about, *shown)
-        blocks = [
-            f"[BEGIN RATIONALE {place} {code}]\n{inert(text)}\n[END RATIONALE {place} {code}]"
-            for place, text in enumerate(shown, start=1)
-        ]
+        texts = material(
+            question=doc["question"],
+            options=[f"{letter}. {text}" for letter, text in doc["options"].items()],
+            correct=", ".join(doc["answer"]),
+            rationales=[f"Rationale {place}: {self.answers[index].text}"
+                        for place, index in enumerate(self.order, start=1)],
+        )  # fmt: skip
         return template.fill(
-            question=inert(doc["question"]),
-            options=inert(_options(doc)),
-            answer=", ".join(doc["answer"]),
-            reference=inert(doc["rationale"] or ""),
-            rationales="\n\n".join(blocks),
-            count=str(len(blocks)),
-            language=language_name(self.language),
-            code=code,
+            material=texts, count=str(len(self.order)), language=language_name(self.language)
         )
 
-    def read(self, reply: str | None, again: str | None = None, code: str = "") -> None:
-        """Take the judge's ranking, if it is one; of a second reply, if there is one, its own."""
-        self.reply = both_replies(reply, again)
-        said = (reply, self.code) if again is None else (again, code)
-        places = read_ranking(*said, len(self.order))
-        if places is None:
-            self.status = "invalid" if reply else "no_reply"
+    def ranked(self, value: Mapping[str, Any]) -> bool:
+        """Return whether an object of the judge's ranks every rationale once."""
+        return sorted(value["ranking"]) == list(range(1, len(self.order) + 1))
+
+    def take(self, said: Said) -> None:
+        """Take the judge's ranking, if it is one."""
+        self.reply = said.reply
+        if said.value is None or not self.ranked(said.value):
+            self.status = "invalid" if said.replies else "no_reply"
             return
         self.status = "ranked"
-        ranks = [0] * len(places)
-        for rank, place in enumerate(places, start=1):
+        ranks = [0] * len(self.order)
+        for rank, place in enumerate(said.value["ranking"], start=1):
             ranks[self.order[place - 1]] = rank
         self.ranks["judge"] = ranks
 
@@ -247,34 +235,6 @@ def draw(
         left_out[language]["not_drawn"] += len(asked) - len(chosen)
         kept += [question for question in asked if question in chosen]
     return kept
-
-
-def read_ranking(reply: str | None, code: str, n: int) -> list[int] | None:
-    """The shown places, 1 to N, from best to worst, as a reply's last ranking line states them.
-
-    None if no line consists of the case's code and each of them once, joined by one kind of sign
-    (`>`, a comma, or an arrow), if something stands behind it, or if two such lines differ and
-    none takes the first back. Ties and other signs are no ranking.
-    """
-    places = last_statement(said_lines(reply, [code]), code, lambda line: _ranking(line, code, n))
-    return None if places is None else list(places)
-
-
-def _ranking(line: str, code: str, n: int) -> tuple[int, ...] | None:
-    line = line.removeprefix("> ")
-    form = re.fullmatch(rf"(?:(?:final )?ranking )?\[?{code}\]? ?:? ?\[?([^\[\]:]*?)\]? ?\.?", line)
-    if form is None:
-        return None
-    for sign in (">", ",", "→", "、", "->"):
-        items = [re.fullmatch(_ITEM, item.strip()) for item in form[1].split(sign)]
-        places = tuple(int(item[1]) for item in items if item)
-        if len(places) == len(items) and sorted(places) == list(range(1, n + 1)):
-            return places
-    return None
-
-
-def _options(doc: Mapping[str, Any]) -> str:
-    return "\n".join(f"{letter}. {text}" for letter, text in doc["options"].items())
 
 
 def _digest(*parts: object) -> str:

@@ -224,7 +224,7 @@ def write(
     rows = [row for question in questions for row in _csv_rows(question, names)]
     (folder / "ranking.csv").write_text(csv_text(rows), encoding="utf-8", newline="\n")
     replies = (
-        {"language": q.language, "question_id": q.id, "code": q.code,
+        {"language": q.language, "question_id": q.id,
          "shown": [names[i] for i in q.order], "reply": q.reply}
         for q in questions
     )  # fmt: skip

@@ -11,8 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_metrics.stats.odds import ODDS, share_at_odds
-
 from xling_tasks.criteria import CRITERIA, Place, Submitted, panel_of
 from xling_tasks.data.prompt_sets import SMALL
 from xling_tasks.data.records import BUNDLED_SAMPLES, RECORDS
@@ -161,21 +159,19 @@ class HubTask(TaskResults):
     def unmeasured(self) -> Iterator[str]:
         """Values that are not what they seem by more than their margin, by what became of answers.
 
-        What was not measured could have other odds; and an answer that is of no use to who asked
+        What was not measured could be wrong; and an answer that is of no use to who asked
         (in another language, empty, declined) helped nobody, though a judge may have liked it.
         """
         for score in self.main:
             if score.language == ALL or not 0 <= (score.value or 0.0) <= 1:
                 continue
             rates, where = self._rates(score), f"{score.metric} in {language_name(score.language)}"
-            lost, asked = not_measured(rates), self.count["effective"]
+            lost = not_measured(rates)
             if score.value is None:
                 if lost:
                     yield f"{where}: {percent(lost)} of the answers were not measured"
                 continue
-            read = asked * (1 - lost)
-            moves = share_at_odds(score.value * read, read, asked * lost)
-            most = max(abs(moves(k)) for k in (ODDS, 1 / ODDS))
+            most = lost * score.value  # if these were wrong
             useless = 1 - served_rate(rates)
             if most > self._margin(score):
                 yield (

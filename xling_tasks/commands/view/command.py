@@ -16,7 +16,6 @@ from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError
 from xling_tasks.output import many
-from xling_tasks.pages.door import check_door, write_door
 
 _MISSING = (
     "the viewer needs starlette and uvicorn: pip install 'xling-tasks[view]'; "
@@ -27,8 +26,6 @@ _MISSING = (
 def view(options: argparse.Namespace) -> str:
     """Serve until Ctrl-C; the address is printed."""
     link, query = read_link(options.open)
-    for folder in options.report:
-        check_door(folder)
     sources = find_sources(options.folders, options.family)
     if link:
         sources.refuse_unknown(link[0], *link[2:], of="--open: ")
@@ -44,25 +41,20 @@ def view(options: argparse.Namespace) -> str:
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(24)
     index = Index(sources, first=link[0] if link else "")
-    root = f"http://127.0.0.1:{port}/{token}/"
-    address = root + _fragment(link, query)
+    address = f"http://127.0.0.1:{port}/{token}/" + _fragment(link, query)
     print(f"{address}\n{_told(sources)} Only this machine can open it. Ctrl-C ends it.", flush=True)
     threading.Thread(target=index.read_all, daemon=True).start()
     if not options.no_browser and _has_screen():
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     served = server(index, port, token)
     before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
-    # uvicorn ends on either, and then lets it end this process, before the doors are closed.
+    # uvicorn ends on either, and then lets it end this process, before the index is closed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        for folder in options.report:
-            write_door(folder, root)
         served.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
-        for folder in options.report:
-            write_door(folder)
         for name, handler in before.items():
             signal.signal(name, handler)
         index.close()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import CRITERIA, Found
-from xling_tasks.criteria.rates import IN_LANGUAGE, RATES, SECOND_OPINIONS
+from xling_tasks.criteria.rates import IN_LANGUAGE, RATES
 from xling_tasks.criteria.sample import as_text, mapping, missing, number
 from xling_tasks.logs.shown import languages_in, parts_of, several_languages
 from xling_tasks.unanswered import FAILED, REFUSED
@@ -27,7 +27,6 @@ FLAGS = {
     "translation_failed": "translation failed",
     "unscored": "not scored",
     "abstained": "no claims in the answer",
-    "second_off_language": "not in the language asked for, by the second identifier",
 }
 """What may be the matter with an answer, in words; the place of each is its bit."""
 
@@ -128,8 +127,6 @@ def _named(criterion: str, sample: Mapping[str, Any], language: str) -> Iterator
             yield RATES[base].flag
         elif share < 0.5 and base in IN_LANGUAGE:
             yield "off_language"
-        elif share < 0.5 and base in SECOND_OPINIONS:
-            yield "second_off_language"
 
 
 @functools.lru_cache(maxsize=65_536)

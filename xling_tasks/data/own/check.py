@@ -21,10 +21,8 @@ from xling_tasks.data.own.load import (
     missing,
     need_file,
     no_questions,
-    of_workbook,
     other_sheets,
     own_data,
-    same_texts,
     scripts_that_decide,
     the_table,
 )
@@ -42,12 +40,10 @@ from xling_tasks.data.own.rubrics import (
     source_of,
 )
 from xling_tasks.data.own.tongues import Scripts
-from xling_tasks.data.own.workbook import merged_cells
-from xling_tasks.data.own.written import in_other_languages
+from xling_tasks.data.own.written import in_other_scripts
 from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError, user_path
-from xling_tasks.languages import language_name
 
 TASK = "xling_own_rubric"
 
@@ -81,13 +77,8 @@ def check(path: Path, stated: Scripts) -> Checked:
         columns = understood(table, stated)
     except DataError as error:
         return Checked(form, "", None, (str(error),))
-    errors, look = list(of_workbook(table, columns)), []
-    merged = merged_cells(path)
-    if merged:
-        look.append(
-            f"{path}: merged cells ({', '.join(merged[:8])}): only the first cell of each has a "
-            "value, the others read as empty; unmerge them and fill every cell"
-        )
+    errors: list[str] = []
+    look: list[str] = []
     others = other_sheets(tables, table)
     if others:
         look.append(f"sheets that are not read: {', '.join(others)}")
@@ -168,55 +159,8 @@ def odd(data: OwnData) -> Iterator[str]:
         unanswered = [item.id for item in there if "answer" not in item.said(code)]
         if 0 < len(unanswered) < len(there):
             yield f"no answer in {own.name}: {listed(unanswered)}"
-    for (one, other), ids in same_texts(data).items():
-        yield (
-            f"the same question in {language_name(one)} and {language_name(other)}: "
-            f"{listed(ids)}; is it translated?"
-        )
     yield from notes(data.items, data.tongues)
-    yield from _repeated(data)
-    yield from _choices(data)
-    yield from in_other_languages(data)
-
-
-def _repeated(data: OwnData) -> Iterator[str]:
-    for code in data.tongues:
-        first: dict[str, str] = {}
-        for item in data.items:
-            own = item.said(code)
-            # Of exam questions many begin alike: 'Which of the following is true?'
-            asked = [t for kind, t in own.items() if kind == "question" or kind.startswith("opt")]
-            text = own.get("question") and "\n".join(asked)
-            if text and first.setdefault(text, item.id) != item.id:
-                yield (
-                    f"{item.where(code)}: question {item.id} has the same text in "
-                    f"{data.tongues[code].name} as question {first[text]}"
-                )
-            if text and text.startswith("="):
-                yield f"{item.where(code)}: the text begins with '='; is it a formula?"
-
-
-def _choices(data: OwnData) -> Iterator[str]:
-    lone = [
-        item.id
-        for item in data.items
-        if any(not w.shared and not w.contradicts for w in wrong_answers(data, 0).get(item.id, ()))
-    ]
-    if lone:
-        yield (
-            f"wrong answers that a language lacks, which are shown in no language: {listed(lone)}"
-        )
-    for item in data.items:
-        for wrong in wrong_answers(data, 0).get(item.id, ()):
-            if wrong.contradicts:
-                codes = ", ".join(map(language_name, wrong.contradicts))
-                yield f"{item.place}: {wrong.id} is the right answer too, in {codes}"
-        for code in data.tongues:
-            if item.correct and item.options(code) and missing(item, code, ("choice",)):
-                yield (
-                    f"{item.where(code)}: right is {', '.join(item.correct)}, but options in "
-                    f"{data.tongues[code].name} are missing"
-                )
+    yield from in_other_scripts(data)
 
 
 # Conversations with rubrics

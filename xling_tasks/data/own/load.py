@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from xling_tasks.data.own.columns import Columns, normal, understood
 from xling_tasks.data.own.oddities import listed, notes
 from xling_tasks.data.own.rows import Item, items_of
 from xling_tasks.data.own.tongues import Scripts, Tongue, tongue
-from xling_tasks.data.own.workbook import formulas_without_value, numbers_shown_otherwise
 from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError, no_such, user_path
@@ -111,8 +110,6 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) 
     stated, tables = dict(scripts), read_tables(source.files[0])
     table = the_table(tables)
     columns = understood(table, stated)
-    for problem in of_workbook(table, columns):
-        raise DataError(problem)
     items, tongues = items_of(table, columns, stated)
     data = own_data(source, columns, items, tongues)
     if not has_questions(data):
@@ -129,21 +126,6 @@ def has_questions(data: OwnData) -> bool:
 def no_questions(table: Table) -> str:
     """That no question has a text."""
     return f"{table.place()}: no row has a question: all cells of its question columns are empty"
-
-
-def of_workbook(table: Table, columns: Columns) -> Iterator[str]:
-    """What cannot be read of a sheet as it is shown there."""
-    for number, column in formulas_without_value(table):
-        yield (
-            f"{table.place()}, row {number}, column {column!r}: a formula without a stored value; "
-            "open the file in Excel or LibreOffice and save it, or paste the values"
-        )
-    texts = {column for kinds in columns.texts.values() for column in kinds.values()}
-    for number, column, shown in numbers_shown_otherwise(table, texts):
-        yield (
-            f"{table.place()}, row {number}, column {column!r}: a number that the sheet shows as "
-            f"another text ({shown}); format the column as text and write what is to be read"
-        )
 
 
 def other_sheets(tables: Sequence[Table], table: Table) -> list[str]:
@@ -227,22 +209,5 @@ def _report(data: OwnData, others: Sequence[str]) -> None:
                 "%s [%s]: %d of %d questions have no text: %s", name, code, len(lacking),
                 len(data.items), listed(lacking),
             )  # fmt: skip
-    for (first, other), ids in same_texts(data).items():
-        log.warning(
-            "%s: the same text in %s and %s: %s; is it a translation?", name, first, other,
-            listed(ids),
-        )  # fmt: skip
     for note in notes(data.items, data.tongues):
         log.warning("%s: %s", name, note)
-
-
-def same_texts(data: OwnData) -> dict[tuple[str, str], list[str]]:
-    """Pairs of languages -> the questions whose text is the same in both."""
-    ids_of: dict[tuple[str, str], list[str]] = {}
-    for item in data.items:
-        first: dict[str, str] = {}
-        for code in data.tongues:
-            text = item.said(code).get("question")
-            if text is not None and first.setdefault(text, code) != code:
-                ids_of.setdefault((first[text], code), []).append(item.id)
-    return ids_of

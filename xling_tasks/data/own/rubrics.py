@@ -180,8 +180,8 @@ def _row(where: str, row: Mapping[str, Any], of_file: Tongue | DataError, stated
         raise DataError(f"{where}: 'prompt_id' is missing; it pairs a conversation's languages")
     if "rubric" in row and "binary_labels" in row:
         raise DataError(
-            f"{where}: these are physicians' labels of answers (HealthBench's meta evaluation); "
-            "`xling check judge FILE --metadata judge=...` compares a judge with them"
+            f"{where}: these are physicians' labels of answers (HealthBench's meta evaluation), "
+            "not conversations with rubrics"
         )
     tags = texts_of(where, row, "example_tags")
     canary = row.get("canary")

@@ -1,26 +1,22 @@
-"""In which script and language the texts of users' own data are, column by column."""
+"""In which script the texts of users' own data are, column by column."""
 
 from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xling_metrics.answer_language import Told, tell
 from xling_metrics.languages import SCRIPTS, known, letters_of
 from xling_metrics.words import LETTER
 
-from xling_tasks.data.own.load import OwnData, scripts_that_decide
+from xling_tasks.data.own.load import OwnData
 from xling_tasks.data.own.oddities import listed
 from xling_tasks.languages import language_name
 
 KINDS = {"question": "questions", "answer": "answers", "wrong_answer": "wrong answers",
          "option": "options"}  # fmt: skip
 """Kinds of text as they begin in an item -> what they are called."""
-
-OTHER = "other"
-TOO_SHORT = "too short to tell"
 
 
 @dataclass(frozen=True)
@@ -60,8 +56,8 @@ def _kind(key: str) -> str:
     return next((kind for kind in KINDS if key == kind or key.startswith(f"{kind}_")), "")
 
 
-def in_other_languages(data: OwnData) -> Iterator[str]:
-    """Texts that are written in another script than stated, or read as another language."""
+def in_other_scripts(data: OwnData) -> Iterator[str]:
+    """Texts that are written in another script than stated."""
     for texts in texts_of(data):
         found = {key: foreign_script(data, texts.code, text) for key, text in texts.of.items()}
         other = {key: script for key, script in found.items() if script}
@@ -69,39 +65,6 @@ def in_other_languages(data: OwnData) -> Iterator[str]:
         if other and (texts.kind != "option" or 2 * len(other) > len(texts.of)):
             shown = Counter(other.values()).most_common(1)[0][0]
             yield f"{texts.name} are written in {shown} letters: {listed(list(other))}"
-        left = Texts(texts.code, texts.kind, {k: v for k, v in texts.of.items() if k not in other})
-        yield from _other_language(data, left)
-
-
-def _other_language(data: OwnData, texts: Texts) -> Iterator[str]:
-    told = dict(zip(texts.of, read_as(data, list(texts.of.values()), texts.code), strict=True))
-    taken: dict[str, list[str]] = {}
-    for key, label in told.items():
-        if label not in (texts.code, None):
-            taken.setdefault(str(label), []).append(key)
-    for label, ids in taken.items():
-        yield f"{texts.name} look like {language_or(label)}: {listed(ids)}"
-    short = [text for key, text in texts.of.items() if told[key] is None]
-    if len(short) > 1 and texts.kind != "option":
-        (other,) = read_as(data, [" ".join(dict.fromkeys(short))], texts.code)
-        if other not in (texts.code, None):
-            all_of = f"all short ones taken together ({len(short)})"
-            yield f"{texts.name} look like {language_or(str(other))}, {all_of}"
-
-
-def read_as(data: OwnData, texts: Sequence[str], code: str) -> list[str | None]:
-    """The language of each text: the stated one's code, another's, or `other`; None: too short."""
-    return [
-        None if each.told is Told.UNTOLD
-        else code if each.told is Told.USERS
-        else each.language or OTHER
-        for each in tell(texts, code, scripts_that_decide(data, code))
-    ]  # fmt: skip
-
-
-def language_or(label: str) -> str:
-    """A language's name, or that it is another one."""
-    return "another language" if label == OTHER else language_name(label)
 
 
 def foreign_script(data: OwnData, code: str, text: str) -> str:

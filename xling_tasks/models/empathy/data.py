@@ -173,13 +173,6 @@ def check_learnable(pairs: Sequence[Pair]) -> None:
         )
 
 
-def folds(pairs: Sequence[Pair], n: int, seed: int) -> list[int]:
-    """A fold from 0 to n - 1 for each pair, equal for pairs of one seeker post."""
-    groups = sorted({pair.group for pair in pairs}, key=lambda name: digest_of("fold", seed, name))
-    fold_of = {name: place % n for place, name in enumerate(groups)}
-    return [fold_of[pair.group] for pair in pairs]
-
-
 def plain(text: str) -> str:
     """The text with runs of white space made one space, none around it."""
     return " ".join(text.split())

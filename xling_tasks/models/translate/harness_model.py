@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from xling_metrics.languages import Language
 
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.harness.backends import is_hosted, takes_seed
+from xling_tasks.harness.backends import takes_seed
 from xling_tasks.models.backend import backend
-from xling_tasks.models.failures import FAILED, REFUSED, Reply
-from xling_tasks.models.rounds import Arrived, Call
+from xling_tasks.models.service import FAILED, REFUSED, Arrived, Call, Reply
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.special_tokens import escape_for
 from xling_tasks.models.translate.base import Outcome, Outcomes
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
 from xling_tasks.readers.thinking import without_thinking
@@ -54,14 +55,19 @@ _BLANK = re.compile(
 )
 
 
+def _tokenizer_of(lm: Any) -> Any:
+    try:
+        return getattr(lm, "tokenizer", None)
+    except Exception:  # loaded, or even fetched, only when asked for
+        return None
+
+
 class HarnessModel:
     """A model of the harness as a translator.
 
     Attributes:
-        detects_errors: Whether it is a service whose errors may come as translations.
         identity: What makes its translations what they are; None if it cannot be told, and so
             nothing can be cached.
-        former: The same in caches of 0.2, where it was another.
     """
 
     any_language = True
@@ -70,11 +76,10 @@ class HarnessModel:
         # It keeps no replies: the translator keeps outcomes.
         self._backend = backend("translator", spec, cache, keeps=False)
         self._prompt = prompt
-        self.detects_errors = spec.detect_errors and is_hosted(self._backend.lm)
+        self._escape = escape_for(_tokenizer_of(self._backend.lm))
         rest = (self._backend.chat, prompt.digest, spec.max_gen_toks, CLEANING)
-        known, former = self._backend.identity, self._backend.former
+        known = self._backend.identity
         self.identity = known and ("harness", *known, *rest)
-        self.former = former and ("harness", *former, *rest)
 
     @property
     def signature(self) -> dict[str, str]:
@@ -103,7 +108,7 @@ class HarnessModel:
         """
         prompts = [
             self._prompt.fill(
-                text=self._backend.inert(sentence),
+                text=self._escape(sentence),
                 source_language=source.name,
                 target_language=target.name,
             )

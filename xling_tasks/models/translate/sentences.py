@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -19,23 +19,21 @@ from xling_metrics.languages import Language
 
 from xling_tasks.languages import find
 from xling_tasks.log import log
-from xling_tasks.models.failures import REPEATED, tell
+from xling_tasks.models.service import tell
 from xling_tasks.models.translate import degenerate
 from xling_tasks.models.translate.base import Outcome, Translator
 from xling_tasks.models.translate.harness_model import HarnessModel
 from xling_tasks.models.translate.passages import require_splitter, split
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P, Seq2Seq
 from xling_tasks.replies.folder import cache_folder, key_of
-from xling_tasks.replies.role import store_of
-from xling_tasks.secrets import redact
+from xling_tasks.replies.store import store_of
 
 TRIES = 3
 """How often a degenerate translation is redone by sampling."""
 
 _SAME = 3
 _SAME_LETTERS = 12
-_SAME_RANGE = 4
-"""One translation of this many sentences, and of lengths this far apart, is a service's error."""
+"""One translation of this many sentences, and of this length, may be a service's error."""
 
 
 class SentenceTranslator(Translator):
@@ -109,12 +107,8 @@ class _Run:
     def outcomes(self, sentences: list[str]) -> dict[str, str | None]:
         """The translation of each distinct sentence; None if there is none."""
         key = {sentence: self._key(sentence) for sentence in sentences}
-        if self._engine.former is not None:
-            former = self._engine.former
-            self._store.take_over({self._key(s, former): key[s] for s in sentences})
         self._store.share(key, self._take, self._translate)
-        if self._engine.detects_errors:
-            self._take_back_same(sentences)  # also of an earlier start, which may have been killed
+        self._say_same(sentences)
         source, target = (language.code for language in self._pair)
         failed = [sentence for sentence in sentences if self._done.get(sentence) is None]
         tell("translator", self._why)
@@ -208,27 +202,12 @@ class _Run:
                     self._store.put_many({place: why}, replace=True)
         return rows
 
-    def _take_back_same(self, sentences: list[str]) -> None:
-        """Make failures of one text that came for many sentences, short and long ones."""
-        sources: dict[str, list[str]] = defaultdict(list)
-        for sentence in sentences:
-            text = self._done.get(sentence) or ""
-            if len(text) >= _SAME_LETTERS:
-                sources[text].append(sentence)
-        for text, same in sources.items():
-            lengths = [len(sentence) for sentence in same]
-            if len(same) < _SAME or max(lengths) < _SAME_RANGE * min(lengths):
-                continue
-            for sentence in same:
-                self._done[sentence] = None
-            self._why[REPEATED] += len(same)
-            self._store.forget(map(self._key, same))
-            log.warning(
-                "translator: %d sentences of %d to %d characters got the same translation (%r): "
-                "taken for an error of the service, unscored and not cached. If it is right, set "
-                "detect_errors=false in the setting translator",
-                len(same), min(lengths), max(lengths), redact(text)[:120],
-            )  # fmt: skip
+    def _say_same(self, sentences: list[str]) -> None:
+        """Warn of one translation for many sentences, which may be an error of the service."""
+        texts = Counter(text for s in sentences if (text := self._done.get(s)))
+        for text, n in texts.items():
+            if n >= _SAME and len(text) >= _SAME_LETTERS:
+                log.warning("translator: %d sentences got the same translation (%r)", n, text[:120])
 
     def _faults(self, batch: list[str], texts: list[str | None]) -> list[str | None]:
         whole = [(s, text) for s, text in zip(batch, texts, strict=True) if text is not None]

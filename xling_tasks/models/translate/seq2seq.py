@@ -17,8 +17,8 @@ from typing import Any
 from xling_metrics.languages import Language
 
 from xling_tasks.errors import BackendError, SettingError, refuse_unknown
-from xling_tasks.models.control_tokens import inert_for
 from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.special_tokens import escape_for
 from xling_tasks.models.translate.base import Outcomes, in_batches
 from xling_tasks.models.translate.families import Family, Pair
 from xling_tasks.replies.folder import key_of
@@ -49,8 +49,6 @@ class Seq2Seq:
         identity: What makes its translations what they are, for cache keys.
     """
 
-    detects_errors = False
-    former = None
     any_language = False
 
     def __init__(self, spec: ModelSpec) -> None:
@@ -61,7 +59,7 @@ class Seq2Seq:
         self._device, self._device_map = args.get("device"), args.get("device_map")
         self._config, self._tokenizer = self._config_and_tokenizer(args.get("revision"))
         self.revision = _revision(self.name, args.get("revision"), self._config)
-        self._inert = inert_for(self._tokenizer)
+        self._escape = escape_for(self._tokenizer)
         self._family = Family(self.name, self._config, self._tokenizer)
         self.identity = ("seq2seq", self.name, self.revision, self.dtype, DECODING)
         self._model: Any = None
@@ -137,7 +135,9 @@ class Seq2Seq:
         model = self._ready()
         if pair.source is not None:
             self._tokenizer.src_lang = pair.source
-        rows = self._tokenizer([pair.prefix + self._inert(text) for text in sentences])["input_ids"]
+        rows = self._tokenizer([pair.prefix + self._escape(text) for text in sentences])[
+            "input_ids"
+        ]
         fitting = [i for i, row in enumerate(rows) if len(row) <= self._positions]
         if not fitting:
             return [None] * len(sentences)

@@ -102,10 +102,8 @@ _LEAST = 0.5
 """With less of the texts a file is taken for the wrong one."""
 
 _HINT = (
-    "Texts must be those of the answers that are scored: write them with `xling translate export "
-    "OUT --to texts.jsonl` (OUT: the run with the answers), have them translated, check them with "
-    "`xling translate import`, and score the same answers with --model xling_replay --model_args "
-    "path=OUT"
+    "Texts must be those of the answers that are scored: have the answers of a run OUT translated, "
+    "and score the same answers with --model xling_replay --model_args path=OUT"
 )
 _OPTIONAL = ("target",)
 

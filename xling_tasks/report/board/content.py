@@ -107,7 +107,7 @@ def _cell(square: Square) -> dict[str, Any]:
         **square.rank._asdict(),
         "unranked": publishable_text(square.unranked),
     }
-    told = ("verdict", "estimate", "p", "p_holm", "detectable", "turns_at", "next")
+    told = ("verdict", "estimate", "p", "p_holm", "next")
     cell |= {name: None if said is None else getattr(said, name) for name in told}
     cell["estimate_low"] = None if said is None else said.low
     cell["estimate_high"] = None if said is None else said.high
@@ -120,7 +120,7 @@ _COLUMNS = (
     *("criterion", "dataset", "metric", "temperature", "higher_is_better", "language", "model"),
     *("group", "value", "low", "high", "n", "rank_low", "rank_high", "ranked", "unranked"),
     *("unread", "verdict", "estimate", "estimate_low", "estimate_high", "p", "p_holm"),
-    *("detectable", "turns_at", "reason", "next", "in_words"),
+    *("reason", "next", "in_words"),
 )
 
 

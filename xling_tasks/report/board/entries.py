@@ -19,7 +19,7 @@ from xling_tasks.report.model import Options, Report
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.differences import differences
 from xling_tasks.report.tables.grid import heading
-from xling_tasks.report.unread import measured, unread
+from xling_tasks.report.unread import OF_UNREAD, unread
 from xling_tasks.secrets import publishable, publishable_text
 
 _ROLES = ("judge", "reader", "translator")
@@ -38,7 +38,7 @@ def entries(
 
 def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
     runs = [task.results.run for task in model.tasks]
-    tasks = {task.place: _slim(measured(task)) for task in model.tasks}
+    tasks = {task.place: _slim(task) for task in model.tasks}
     return Entry(
         name=model.name,
         model=f"{runs[0].config.get('model')} {as_json(publishable(runs[0].model_args))}",
@@ -76,13 +76,17 @@ def _versions(model: Model) -> dict[str, list[str]]:
 
 
 def _slim(task: Task) -> Task:
-    """A task with the values of its endpoints alone."""
+    """A task with the values of its endpoints alone, and what says which replies were not read."""
     kept = task.endpoints.keys()
     return replace(
         task,
         ids=list(map(sys.intern, task.ids)),
         offsets=array("q"),
-        columns={name: column for name, column in task.columns.items() if name in kept},
+        columns={
+            name: column
+            for name, column in task.columns.items()
+            if name in kept or name.startswith(OF_UNREAD)
+        },
         unread={name: counts for name, counts in task.unread.items() if name in kept},
         rows=task.rows if "auc" in kept else {},
         categories={},

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from tqdm import tqdm
-from xling_metrics.stats.odds import AtOdds
 from xling_metrics.stats.rank_intervals import rank_intervals
 from xling_metrics.stats.shares import two_sided
 
@@ -15,13 +14,12 @@ from xling_tasks.languages import rank
 from xling_tasks.logs import alike
 from xling_tasks.output import many
 from xling_tasks.report.board.model import Board, EndpointCell, Entry, Group, Rank, Square
+from xling_tasks.report.cases import otherwise
 from xling_tasks.report.compare.pairs import contents, differences
-from xling_tasks.report.conclusions import stands
 from xling_tasks.report.data import Task
 from xling_tasks.report.model import Options, Sides
 from xling_tasks.report.stats import Statistics
 from xling_tasks.report.tables.grid import heading
-from xling_tasks.report.unread import unread
 from xling_tasks.secrets import publishable_text
 
 _HOPELESS = 0.1
@@ -192,14 +190,13 @@ class _Group:
     def _ranks(self, entries: Sequence[Entry], panel: Panel, language: str) -> dict[str, Rank]:
         names = [entry.name for entry in entries]
         sides = [_side(entry, panel, language) for entry in entries]
-        moves = [unread(*side).moves for side in sides]
         # They go with the column.
         quick, full = self._statistics.untested(), self._statistics.undescribed()
         tests: dict[tuple[int, int], Test] = {}
         for i, j in combinations(range(len(entries)), 2):
             if self._asked_the_same((names[i], sides[i][0]), (names[j], sides[j][0])):
                 pair = Sides(sides[i], sides[j], names[i], names[j], language)
-                tests[i, j] = _test(panel, pair, ((1, moves[i]), (-1, moves[j])), quick, full)
+                tests[i, j] = _test(panel, pair, quick, full)
         made = rank_intervals(len(entries), tests, self._statistics.options.level)
         return {
             name: Rank(
@@ -254,23 +251,30 @@ def _side(entry: Entry, panel: Panel, language: str) -> tuple[Task, str]:
     return next(entry.tasks[place] for place in places if place in entry.tasks), name
 
 
-def _test(
-    panel: Panel, sides: Sides, moves: Sequence[tuple[int, AtOdds]],
-    quick: Statistics, full: Statistics,
-) -> Test:  # fmt: skip
-    """The comparison that `xling compare` makes, which has to stand other odds of the unread."""
+def _test(panel: Panel, sides: Sides, quick: Statistics, full: Statistics) -> Test:
+    """What parts two models does so however unread replies are counted."""
+    ways = [sides, *(other for _, other in otherwise(full, sides))]
+    found = [_counted_so(panel, way, quick, full) for way in ways]
+    difference, tested = found[0][0], [p for _, p in found if p is not None]
+    if len(tested) < len(found):
+        return 0.0, None
+    alike = all(own * difference > 0 for own, _ in found)
+    return difference, max(tested) if alike else 1.0
+
+
+def _counted_so(panel: Panel, sides: Sides, quick: Statistics, full: Statistics) -> Test:
+    """The comparison that `xling compare` makes."""
     made = quick.compare(panel, sides, paired=True)
     p = two_sided(made.difference or 0.0, made.se) if made.se else 0.0
     if p < _HOPELESS:
-        if made.n_permutations:
+        bounded = None if made.binary else full.bounded(sides)
+        if made.n_permutations and bounded is None:
             made = full.compare(panel, sides, paired=True)
-        if made.p is None:
+        p_known = made.p if bounded is None else bounded[1]
+        if p_known is None:
             return 0.0, None
-        p = made.p
+        p = p_known
     if made.difference is None:
         return 0.0, None
     better = 1 if CRITERIA[panel.criterion].metrics[panel.metric].higher_is_better else -1
-    # Otherwise nothing is told of the two anyway.
-    if p < 1 - full.options.level and not stands(made, moves, lambda: full.bounded(sides)):
-        p = 1.0
     return better * made.difference, p

@@ -15,7 +15,6 @@ from xling_metrics.stats.resampling import LEVEL
 from xling_tasks.errors import DataError
 from xling_tasks.output import csv_text, many, refuse_others, writing
 from xling_tasks.pages import texts
-from xling_tasks.pages.door import write_door
 from xling_tasks.report.compare.numbers import Line, all_lines
 from xling_tasks.report.compare.pairs import (
     made_differently,
@@ -93,7 +92,6 @@ def _write(folder: Path, texts: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in zip(FILES, texts, strict=True):
             (folder / name).write_text(without_hosts(text), encoding="utf-8")
-    write_door(folder)
 
 
 # What is said
@@ -128,7 +126,7 @@ def _content(
 
 _MADE = ("difference", "low", "high", "p", "n", "left_out", "se", "method")
 _SAID = (
-    *("p_holm", "verdict", "reason", "next", "margin", "detectable", "questions", "turns_at"),
+    *("p_holm", "verdict", "reason", "next", "margin", "questions", "ways"),
     "judge_error_in_interval",
 )
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
 
 from xling_tasks.criteria import ENGLISH, panel_of
-from xling_tasks.criteria.rates import COVERAGE, SECOND_OPINIONS
+from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.logs import alike
@@ -22,7 +22,6 @@ from xling_tasks.report.data import Model, Task, named_folder, read_models
 from xling_tasks.report.model import Sides
 from xling_tasks.report.paired import over
 from xling_tasks.report.stats import AUC
-from xling_tasks.report.unread import measured
 
 # Where a question stands in its file, and whether all languages have it, is not what it asks.
 _NOT_CONTENT = frozenset({"row", "parallel"})
@@ -80,7 +79,7 @@ def shared(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Shared]:
 def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
     """Metrics of both runs: those asked for, else those with a direction but for coverage.
 
-    Of coverage, endpoints and what a second identifier says of the language of answers.
+    Of coverage, endpoints.
     """
     names = []
     for name in a.scores:
@@ -90,18 +89,9 @@ def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
         else:
             chosen = a.directions.get(name) is not None and metric not in COVERAGE
             chosen = chosen or name in a.endpoints
-            # By two different identifiers it is no comparison, and no reason to refuse the others.
-            second = metric in SECOND_OPINIONS and _signed(a, name) == _signed(b, name)
-            chosen = chosen or second
         if chosen and name in b.scores and (_has_parts(a, name) or _has_parts(b, name)):
             names.append(name)
     return names
-
-
-def _signed(task: Task, name: str) -> str | None:
-    """How a metric was made, as the results say."""
-    signature: str | None = (task.results.xling.get("signatures") or {}).get(name)
-    return signature
 
 
 def _has_parts(task: Task, name: str) -> bool:
@@ -125,7 +115,7 @@ def paired(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[str]]:
         for note in left_out:
             notes.setdefault(note, []).append(name)
         if ids:
-            pairs.append(Pair(measured(over(a, ids)), measured(over(b, ids)), names))
+            pairs.append(Pair(over(a, ids), over(b, ids), names))
     return pairs, _grouped(changed), _grouped(notes)
 
 

@@ -8,27 +8,29 @@ down where B only lost in English.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xling_metrics.stats.bounded import least_for_same
-from xling_metrics.stats.odds import ODDS, shifts
 
 from xling_tasks.criteria import ENGLISH, panel_of
-from xling_tasks.outcomes import REMEDIES
-from xling_tasks.report.cases import Case, Key, case_of
-from xling_tasks.report.compare.numbers import Line, Side
+from xling_tasks.report.cases import WAYS, Case, Key, case_of
+from xling_tasks.report.compare.numbers import Line, Side, gap_change
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.conclusions import (
-    ALPHA,
     BETTER,
+    NAMED,
     SAME,
+    SMALL,
     UNSURE,
     WORSE,
     concluded,
+    in_families,
     more_questions,
-    rules_out_worse,
+    one_conclusion,
+    shown,
 )
+from xling_tasks.report.data import Task
 from xling_tasks.report.human import Human
 from xling_tasks.report.model import Conclusion, Sides
 from xling_tasks.report.stats import Statistics
@@ -54,7 +56,9 @@ def with_verdicts(
             told.append(replace(line, said=falls.get(key)))
         elif key in between:
             case, said = between[key]
-            told.append(replace(line, said=said, non_inferior=rules_out_worse(said, case)))
+            unknown = case.apart or case.against_one or said.low is None
+            safe = None if unknown else said.not_worse
+            told.append(replace(line, made=case.comparison, said=said, non_inferior=safe))
         else:
             told.append(line)
     return told
@@ -100,27 +104,53 @@ def _shortfalls(
 ) -> dict[Key, Conclusion]:
     """How every endpoint's shortfall changed."""
     a, b = (_against_english(sides, statistics, at) for at in (0, 1))
-    cases = {
-        key: _change(line, a[key][0], b[key][0])
-        for line in lines
-        if line.kind == "gap" and (key := (line.panel, line.language)) in a
-    }
-    said: dict[Key, Conclusion] = {}
-    for key, (case, made) in concluded(cases, statistics.options).items():
-        item = replace(made, model="B", language=key[1], higher_is_better=False, turns_at=None)
-        change = item if case.apart else _as_shortfall(item, case, a[key][1], b[key][1])
+    cases = {}
+    for line in lines:
+        key = (line.panel, line.language)
+        if line.kind == "gap" and key in a:
+            both = a[key][0], b[key][0]
+            others = {
+                how: _change(_counted(statistics, sides, key, change), *both)
+                for how, change in WAYS.items()
+                if any(how in case.others for case in both)
+            }
+            cases[key] = replace(_change(line, *both), others=others)
+
+    def conclude(case: Case, p_holm: float | None, family: int) -> Conclusion:
+        made = one_conclusion(case, p_holm, family, statistics.options)
+        item = replace(made, model="B", language=case.comparison.side, higher_is_better=False)
+        both = (told[case.about][1] for told in (a, b))
+        return item if case.apart else _as_shortfall(item, case, *both)
+
+    said = {}
+    for key, change in in_families(cases, conclude).items():
         own, english = (between[x][1] if x in between else None for x in (key, (key[0], ENGLISH)))
         said[key] = _levelled(change, own, english)
     return said
 
 
+def _counted(
+    statistics: Statistics, sides: Mapping[Key, Side], key: Key, change: Callable[[Task], Task]
+) -> Line:
+    """The change of a gap with what was not read counted otherwise."""
+    own, english = (
+        (
+            pair._replace(
+                a=statistics.changed(pair.a, change), b=statistics.changed(pair.b, change)
+            ),
+            name,
+        )
+        for pair, name in (sides[key], sides[key[0], ENGLISH])
+    )
+    return gap_change(statistics, own, english)
+
+
 def _change(line: Line, a: Case, b: Case) -> Case:
     """The case of a change: B's shortfall and A's, with what was not read of all four sides."""
     apart = "; ".join(f"{name}: {case.apart}" for name, case in (("A", a), ("B", b)) if case.apart)
-    moves = (*b.moves, *((-sign, moved) for sign, moved in a.moves))
     unread = a.unread[0] + b.unread[0], a.unread[1] + b.unread[1]
     why = max(b, a, key=lambda case: sum(case.unread)).why
-    return Case(b.endpoint, line.made, apart, moves=moves, unread=unread, why=why, sized=b.sized)
+    return Case(b.endpoint, line.made, apart, unread=unread, why=why, sized=b.sized)
 
 
 def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) -> Conclusion:
@@ -128,12 +158,11 @@ def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) ->
     down, made = -1 if b.higher_is_better else 1, case.comparison
     ends = sorted(down * end for end in (made.low, made.high) if end is not None)
     values = [None if x is None else down * x for x in (made.difference, made.value, made.base)]
-    moves = [(down * sign, moved) for sign, moved in case.moves]
     told = replace(
         item, verdict=UNSURE, estimate=values[0], value=values[1], english=values[2],
         low=ends[0] if len(ends) == 2 else None, high=ends[1] if len(ends) == 2 else None,
     )  # fmt: skip
-    return _fall(told, a, b, replace(case, moves=tuple(moves)))
+    return _fall(told, a, b, case)
 
 
 def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclusion:
@@ -146,25 +175,23 @@ def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclus
     made, item = item, replace(item, next="")
     if item.low is None or item.high is None:
         return made
-    remedy = REMEDIES.get(case.why, "")
-    down, up = shifts(case.moves, ODDS)
-    low, high = item.low + down, item.high + up
     enough = case.sized and item.n >= least_for_same(min(item.margin, 0.99))
-    if enough and -item.margin <= low and high <= item.margin:
+    if enough and -item.margin <= item.low and item.high <= item.margin:
         return replace(item, verdict=SAME, reason=f"it changed by at most {item.margin:g}")
-    real = item.p_holm is not None and item.p_holm < ALPHA
+    real = shown(item)
     # Each is concluded of all that the model was read in; the change is over what all four were.
     before = a.verdict == WORSE and (item.english or 0.0) > 0
     after = b.verdict == WORSE and (item.value or 0.0) > 0
+    small = case.sized and item.meaning not in NAMED and abs(item.estimate or 0.0) <= item.margin
+    if real and small and (before or after):
+        return replace(item, reason=SMALL, next=more_questions(item))
     if real and item.high < 0 and before:
-        said = replace(item, verdict=SMALLER, reason="A's shortfall is shown, and B's is smaller")
-        return said if high < 0 else replace(item, reason=_HIDDEN, next=remedy)
+        return replace(item, verdict=SMALLER, reason="A's shortfall is shown, and B's is smaller")
     if real and item.low > 0 and after:
-        said = replace(item, verdict=LARGER, reason="B's shortfall is shown, and A's is smaller")
-        return said if low > 0 else replace(item, reason=_HIDDEN, next=remedy)
+        return replace(item, verdict=LARGER, reason="B's shortfall is shown, and A's is smaller")
     if WORSE not in (a.verdict, b.verdict):
         return replace(item, reason="neither model has a shortfall that is shown")
-    if real and not item.low <= 0 <= item.high:
+    if real:
         name, larger = ("A", a) if item.high < 0 else ("B", b)
         return replace(
             item,
@@ -172,9 +199,6 @@ def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclus
             next=larger.next,
         )
     return replace(item, reason="the change may be chance", next=more_questions(item))
-
-
-_HIDDEN = "unread replies could hide the change"
 
 
 def _levelled(item: Conclusion, own: Conclusion | None, english: Conclusion | None) -> Conclusion:

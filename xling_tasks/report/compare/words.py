@@ -47,7 +47,7 @@ def in_words(line: Line) -> str:
     words = (_FALLS if line.kind == "gap" else _BETWEEN)[line.said.verdict]
     if line.said.verdict == "not_comparable":
         return f"{words}: {line.said.reason}"
-    sides = ("of B", "of A") if line.kind == "difference" else None
+    sides = ("B", "A") if line.kind == "difference" else None
     why = f": {why_unsure(line.said, sides)}" if line.said.verdict == "cannot_tell" else ""
     return f"{words}{why}{_numbers(line)}"
 

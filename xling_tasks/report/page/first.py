@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xling_tasks.criteria import CRITERIA, ENGLISH
-from xling_tasks.report.conclusions import TOO_FEW
 from xling_tasks.report.lines import SEVERITY, Line, about_the_judge, answer, lines
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.pictures.words import questions
@@ -14,7 +13,6 @@ from xling_tasks.report.sentences import (
     against_one,
     agreement,
     metric_of,
-    missed,
     shown_values,
     unremarkable,
 )
@@ -130,7 +128,7 @@ def grouped(own: Sequence[Line]) -> list[Group]:
     """Languages by verdict and endpoint, the gravest first."""
     groups: dict[tuple[str, ...], list[Line]] = {}
     for line in own:
-        unsure = line.kind == "cannot_tell" and line.lead.reason != TOO_FEW
+        unsure = line.kind == "cannot_tell"
         reason = line.lead.reason if unsure or line.kind == "not_comparable" else ""
         endpoint = line.lead.criterion, line.lead.metric, line.lead.dataset
         groups.setdefault((line.kind, *endpoint, reason), []).append(line)
@@ -162,16 +160,11 @@ def _group(group: Sequence[Line]) -> Group:
 
 
 def _basis(verdict: str, group: Sequence[Line]) -> str:
-    """Of how many questions, and what these could have shown."""
+    """Of how many questions, and why nothing can be told."""
     counts = sorted({line.lead.n for line in group})
     ends = questions(counts)
-    seen = [line.lead for line in group if line.lead.detectable is not None]
     if verdict != "cannot_tell":
         return ends
-    if group[0].lead.reason != TOO_FEW or not seen:
-        own = {
-            line.why.removesuffix(".") for line in group
-        }  # one language's numbers are no other's
-        why = own.pop() if len(own) == 1 else group[0].lead.reason
-        return f"{ends}; {why[:1].lower()}{why[1:]}"
-    return f"with {ends}, {missed(seen)}"
+    own = {line.why.removesuffix(".") for line in group}  # one language's numbers are no other's
+    why = own.pop() if len(own) == 1 else group[0].lead.reason
+    return f"{ends}; {why[:1].lower()}{why[1:]}"

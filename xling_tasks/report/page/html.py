@@ -15,22 +15,16 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from xling_tasks.criteria import CRITERIA
-from xling_tasks.languages import LANGUAGES, language_name
+from xling_tasks.languages import language_name
 from xling_tasks.output import file_name
 from xling_tasks.pages import FOLDER
-from xling_tasks.pages.door import behind
-from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.style import LOOKS, mark
 from xling_tasks.report.pictures.verdicts import overview
-from xling_tasks.report.tables.grid import DATASET_KEYS, dataset_title
+from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import UNDEFINED, Table, Value
 
 LONG = 16
 """Tables with more rows are folded."""
-
-QUESTIONS = "the questions"
-"""The words of a link that stands by itself; it is not printed."""
 
 WIDE = 28
 """Longer texts in cells are broken into lines."""
@@ -90,21 +84,9 @@ def environment() -> Environment:
         "look": lambda verdict: LOOKS[verdict].kind,
         "overview": overview,
         "mark": mark,
-        "questions": questions,
     }
-    made.globals |= {"anchor": anchor, "behind": behind, "zip": zip}
+    made.globals |= {"anchor": anchor}
     return made
-
-
-def questions(item: Conclusion, words: str = QUESTIONS) -> Markup:
-    """Words that lead to the questions behind a conclusion."""
-    place = f"{CRITERIA[item.criterion].title}, {language_name(item.language)}"
-    more = f'<span class="spoken"> behind {place}</span>' if words == QUESTIONS else ""
-    address = behind(
-        model=item.model, criterion=item.criterion, dataset=item.dataset, language=item.language
-    )
-    kind = Markup(' class="behind"') if more else ""
-    return Markup('<a{} href="{}">{}{}</a>').format(kind, address, words, Markup(more))
 
 
 def _told(value: object) -> str:
@@ -134,7 +116,7 @@ def shown_table(item: Table) -> dict[str, Any]:
         }
         for index, row in enumerate(item.rows)
     ]
-    heads = [Shown(_head(item, name), kind) for name, kind in zip(item.columns, kinds, strict=True)]
+    heads = [Shown(name, kind) for name, kind in zip(item.columns, kinds, strict=True)]
     place = {"anchor": anchor("table", item.key), "title": item.title}
     return {**place, "heads": heads, "rows": rows, "folded": len(rows) > LONG}
 
@@ -145,7 +127,7 @@ def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
         return Shown(_UNDEFINED, kind)
     shown = item.shown(value)
     if item.columns[column] == "language":
-        return Shown(_linked(_address(item, row), language_name(shown)), kind)
+        return Shown(language_name(shown), kind)
     if item.columns[column] == "verdict" and shown in LOOKS:
         return Shown(mark(shown) + f" {LOOKS[shown].name}", LOOKS[shown].kind)
     if column and not kind and len(shown) > WIDE:
@@ -155,26 +137,3 @@ def _cell(item: Table, column: int, row: Sequence[Value], kind: str) -> Shown:
         shown = shown.replace("-", "\u2212", 1)
     # Our keys may break at their underscores.
     return Shown(shown if column else text(shown).replace("_", Markup("_<wbr>")), kind)
-
-
-def _head(item: Table, name: str) -> str | Markup:
-    """The name of a column; where that is a language, it leads to the questions below it."""
-    if item.section not in CRITERIA or name not in LANGUAGES or "en" not in item.columns:
-        return name
-    return _linked(behind(criterion=item.section, language=name), name)
-
-
-def _linked(address: str, words: str) -> str | Markup:
-    return Markup('<a href="{}">{}</a>').format(address, words) if address else words
-
-
-def _address(item: Table, row: Sequence[Value]) -> str:
-    """Where the questions of a row are that is of one language of one criterion; else empty."""
-    told = {name: str(value) for name, value in zip(item.columns, row, strict=True) if value}
-    keys = {known.title: key for key, known in CRITERIA.items()}
-    criterion = keys.get(told.get("criterion", ""), item.section)
-    if criterion not in CRITERIA or row in [item.rows[place] for place in item.published]:
-        return ""
-    named = {name: told[name] for name in ("model", "dataset", "language") if name in told}
-    named["dataset"] = DATASET_KEYS.get(named.get("dataset", ""), named.get("dataset", ""))
-    return behind(criterion=criterion, **named)

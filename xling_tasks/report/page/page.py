@@ -16,20 +16,19 @@ from markupsafe import Markup
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.rates import GLOSSARY as SHARED
 from xling_tasks.data.published import SOURCES
-from xling_tasks.languages import language_name
 from xling_tasks.logs.results import as_json
 from xling_tasks.pages import digest, page_file, texts
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.documents import filled
-from xling_tasks.report.lines import about_the_judge, lines, listed
+from xling_tasks.report.lines import lines
 from xling_tasks.report.model import Report
 from xling_tasks.report.page.first import MODELS, answers, first_screen
-from xling_tasks.report.page.html import environment, questions, text
+from xling_tasks.report.page.html import environment
 from xling_tasks.report.page.samples import SampleToRead
 from xling_tasks.report.pictures.all import Picture
 from xling_tasks.report.pictures.style import css
 from xling_tasks.report.sentences import VERDICTS, metric_of
-from xling_tasks.report.tables.all import conclusions_by_criterion, conclusions_in_words
+from xling_tasks.report.tables.all import conclusions_in_words
 from xling_tasks.report.tables.grid import dataset_title
 from xling_tasks.report.tables.table import Table, as_markdown
 from xling_tasks.secrets import redact, without_hosts
@@ -63,11 +62,10 @@ def page(
             style=Markup(style),
             models=", ".join(names),
             heading=", ".join(names) if len(names) <= MODELS else f"{len(names)} models",
-            scope=listed([*map(language_name, report.languages)]) if report.languages else "",
             created=re.sub(r"T(\d\d)-(\d\d)-\d\d\.\d+$", r" \1:\2", created),
             first=first_screen(report),
             asked=_asked(report),
-            sentences=_linked(report),
+            sentences=conclusions_in_words(report),
             numbers=numbers,
             number_notes=[note for item in numbers for note in item.notes],
             verdicts=[
@@ -113,13 +111,6 @@ def markdown(report: Report, tables: Sequence[Table], banner: Sequence[str]) -> 
         ],
         glossary=glossary(report),
     )
-
-
-def _linked(report: Report) -> list[str]:
-    """Every conclusion in words, with a link to its questions."""
-    said = conclusions_by_criterion(report)
-    linked = [text(words) + Markup(" ") + questions(item) for item, words in said]
-    return [*linked, *map(text, about_the_judge(report.conclusions))]
 
 
 def _asked(report: Report) -> list[str]:

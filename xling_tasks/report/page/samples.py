@@ -22,7 +22,6 @@ from xling_tasks.criteria import CRITERIA, ENGLISH, Behind
 from xling_tasks.criteria.sample import Passage
 from xling_tasks.errors import DataError
 from xling_tasks.logs.shown import parts_of
-from xling_tasks.pages.door import DOOR
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Conclusion, Report
 from xling_tasks.report.tables.grid import is_language
@@ -64,10 +63,10 @@ class SampleToRead:
     task: str = ""  # The task's name, under which `xling view` finds the question.
 
     @property
-    def address(self) -> str:
-        """Where `xling view` shows it."""
+    def link(self) -> str:
+        """What `xling view --open` shows it by."""
         parts = (self.task, self.question, self.model)
-        return f"{DOOR}#/" + "/".join(["q", *(quote(x, safe="", errors="replace") for x in parts)])
+        return "/".join(quote(part, safe="", errors="replace") for part in parts)
 
 
 def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:
@@ -83,7 +82,7 @@ def samples_to_read(report: Report, n: int = 5) -> list[SampleToRead]:
             tasks = [task for task in model.tasks if task.place.criterion == criterion]
             place = (model.name, criterion)
             about = [item for item in report.conclusions if (item.model, item.criterion) == place]
-            ordered = _gaps(tasks, about, report.languages)[: n * _TRIES]
+            ordered = _gaps(tasks, about)[: n * _TRIES]
             read = (_read(model, gap) for gap in ordered)
             samples += list(islice((sample for sample in read if sample is not None), n))
     return samples
@@ -209,15 +208,13 @@ class _Gap(NamedTuple):
         return sample
 
 
-def _gaps(
-    tasks: Sequence[Task], conclusions: Sequence[Conclusion], languages: Collection[str]
-) -> list[_Gap]:
+def _gaps(tasks: Sequence[Task], conclusions: Sequence[Conclusion]) -> list[_Gap]:
     """The questions on which languages are behind English, those to read first at the beginning.
 
-    First those of languages that a conclusion finds worse, in turns. No `languages`: all.
+    First those of languages that a conclusion finds worse, in turns.
     """
     worse = {(c.dataset, c.language, c.meaning) for c in conclusions if c.verdict == "worse"}
-    found = sorted(_every(tasks, languages), key=lambda gap: gap.order)
+    found = sorted(_every(tasks), key=lambda gap: gap.order)
     turns: Counter[tuple[str, str, str]] = Counter()
     ranked = []
     for gap in found:
@@ -227,11 +224,10 @@ def _gaps(
     return [gap for _, gap in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _every(tasks: Sequence[Task], languages: Collection[str]) -> Iterator[_Gap]:
+def _every(tasks: Sequence[Task]) -> Iterator[_Gap]:
     for own, english in _sides(tasks):
-        if own.language in (languages or (own.language,)):
-            behind = CRITERIA[own.task.place.criterion].read.behind
-            yield from (_Gap(own, english, each) for each in behind(own, english))
+        behind = CRITERIA[own.task.place.criterion].read.behind
+        yield from (_Gap(own, english, each) for each in behind(own, english))
 
 
 def _sides(tasks: Sequence[Task]) -> Iterator[tuple[_TaskSide, _TaskSide]]:

@@ -6,7 +6,6 @@ Of each criterion and dataset a few, of its headline metrics; the tables have ev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -19,7 +18,6 @@ from xling_tasks.report.pictures.board import (
     Board,
     label_shares,
     ordered,
-    own_values,
     split,
     with_means,
 )
@@ -30,9 +28,7 @@ from xling_tasks.report.pictures.words import Facet
 
 _KINDS = {
     "dots": "Dots",
-    "heat": "Map of language by temperature",
     "lines": "Lines over temperature",
-    "boxes": "Box plots",
     "labels": "Stacked bars",
 }
 _MOST_LINES = 8
@@ -52,10 +48,6 @@ class Picture(NamedTuple):
     def html(self) -> Markup:
         """The picture for a page that has `style.css()`; its title stands outside of it."""
         return self.drawing.html()
-
-    def svg(self, names: Mapping[str, str] = MappingProxyType({})) -> str:
-        """The picture by itself, as a file; `names` are written in place of models' names."""
-        return self.drawing.svg(self.title, self.alt, names)
 
 
 def summary(report: Report) -> Picture | None:
@@ -160,26 +152,11 @@ def _says_nothing(values: Iterable[float | None]) -> bool:
     return len(known) < 2 or max(known) - min(known) < _SAME
 
 
-def _heat(board: Board, metric: str) -> Picture | None:
-    """A metric by language and temperature; None for fewer than two temperatures."""
-    shown = board.over_temperature(metric)
-    values = [] if shown is None else [point.value for point in shown.points]
-    if shown is None or _says_nothing(values):
-        return None
-    columns, span = shown.columns, (min(values), max(values))
-    title = board.title(metric, None, shown.cells, shown.without, intervals=False)
-    told = {model: words.over_temperature(facet, columns) for model, facet in shown.facets.items()}
-    return _of_models(
-        board, "heat", metric, title, shown.without, shown.facets, told,
-        lambda facet, alt: charts.heat(facet, columns, span, alt),
-    )  # fmt: skip
-
-
 def _lines(board: Board, metric: str) -> Picture | None:
-    """Lines over temperature; a map for many languages, dots for one temperature."""
+    """Lines over temperature; dots for many languages or one temperature."""
     shown = board.over_temperature(metric)
     if shown is None or len(next(iter(shown.facets.values())).rows) > _MOST_LINES:
-        return _heat(board, metric) or _dots(board, metric)
+        return _dots(board, metric)
     columns, rows = shown.columns, next(iter(shown.facets.values())).rows
     scale = Scale.over(end for point in shown.points for end in point if end is not None)
     title = board.title(metric, None, shown.cells, shown.without)
@@ -188,29 +165,6 @@ def _lines(board: Board, metric: str) -> Picture | None:
         board, "lines", metric, title, shown.without, shown.facets, told,
         lambda facet, alt: charts.lines(facet, columns, scale, alt), charts.rows_legend(rows),
     )  # fmt: skip
-
-
-def _boxes(board: Board, metric: str) -> Picture | None:
-    """The questions' own values by language; none for metrics that are yes or no."""
-    temperature = board.shown_temperature(metric)
-    cells = [cell for cell in board.at(metric, temperature) if ordered([cell.language])]
-    series: dict[str, dict[str, list[float]]] = {}
-    for cell in cells:
-        if values := own_values(cell):
-            series.setdefault(cell.model, {})[cell.language] = values
-    every = {v for by_row in series.values() for values in by_row.values() for v in values}
-    if every <= {0.0, 1.0} or sum(map(len, series.values())) < 2:
-        return None
-    rows = ordered({row for by_row in series.values() for row in by_row})
-    without = ordered({cell.language for cell in cells} - set(rows))
-    shown = [cell for cell in cells if cell.language in rows]
-    title = board.title(metric, temperature, shown, without, intervals=False)
-    title = f"Question by question: {title}"
-    alt = board.alt(_KINDS["boxes"], title, words.middles(series), without)
-    facet = Facet("", board.axis(metric), rows, {model: {} for model in series})
-    panel = charts.boxes(facet, series, board.everyone, alt)
-    drawing = Drawing([panel], charts.boxes_legend(series, board.everyone))
-    return _picture(board, "boxes", metric, title, alt, drawing)
 
 
 def _stacks(board: Board) -> Picture | None:
@@ -238,4 +192,4 @@ def _stacks(board: Board) -> Picture | None:
     return _of_models(board, "labels", "", title, without, facets, told, charts.stacks, entries)
 
 
-_DRAW = {"dots": _dots, "heat": _heat, "lines": _lines, "boxes": _boxes}
+_DRAW = {"dots": _dots, "lines": _lines}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from xling_tasks.criteria import AVERAGE, panel_of
+from xling_tasks.criteria import AVERAGE
 from xling_tasks.languages import SCRIPT_GROUPS, in_order
 from xling_tasks.report.model import Cell, Report
 from xling_tasks.report.pictures import words
@@ -153,16 +153,6 @@ def with_means(rows: Sequence[str], cells: Iterable[Cell]) -> tuple[str, ...]:
     known = {cell.language for cell in cells if words.finite(cell.value) is not None}
     means = (AVERAGE, *(f"script:{name}" for name in SCRIPT_GROUPS))
     return (*rows, *(mean for mean in means if mean in known))
-
-
-def own_values(cell: Cell) -> list[float]:
-    """The questions' own values; none for a metric that has no value per question."""
-    task = cell.task
-    for name, column in task.columns.items():
-        if column.simple and panel_of(task.place, name) == (cell.panel, cell.language):
-            values = column.values(task.ids).values()
-            return [value for value in map(words.finite, values) if value is not None]
-    return []
 
 
 def label_shares(cells: Mapping[str, Mapping[str, Cell]]) -> dict[str, dict[str, Point]]:

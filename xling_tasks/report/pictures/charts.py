@@ -8,15 +8,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from statistics import fmean, quantiles
 
 from markupsafe import Markup
 
 from xling_tasks.report.pictures.drawing import Entry, Panel
 from xling_tasks.report.pictures.style import (
     LABEL_KINDS,
-    ink_on,
-    map_color,
     series_mark,
     series_sign,
     swatch,
@@ -32,7 +29,7 @@ from xling_tasks.report.pictures.svg import (
     signed,
     tag,
 )
-from xling_tasks.report.pictures.words import BoxSeries, Facet, Point, number, row_label
+from xling_tasks.report.pictures.words import Facet, Point, number, row_label
 from xling_tasks.report.tables.grid import is_language
 
 _LEFT, _WIDE = 0.34, 0.48
@@ -72,35 +69,6 @@ def _dot(point: Point, scale: Scale, y: float, index: int, name: str) -> Markup:
     )
 
 
-def boxes(facet: Facet, series: BoxSeries, every: Sequence[str], alt: str) -> Panel:
-    """Where the questions' own values lie: the middle half, nine of ten, median and mean."""
-    pitch = _pitch(len(series))
-    scale = Scale.over(v for rows in series.values() for values in rows.values() for v in values)
-    inside = []
-    for model, row, y in _places(facet, pitch):
-        values = series[model].get(row)
-        if values:
-            inside.append(_box(values, scale, y, every.index(model)))
-        else:
-            inside.append(label("no value", 0.02, y, "small soft"))
-    return _rows_panel(facet, scale, inside, [], pitch, alt)
-
-
-def _box(values: Sequence[float], scale: Scale, y: float, index: int) -> Markup:
-    cuts = quantiles(values, n=20, method="inclusive") if len(values) > 1 else [*values] * 19
-    low, first, middle, third, high = (scale.at(cuts[i]) for i in (0, 4, 9, 14, 18))
-    return tag(
-        "g", line(low, y, high, y, "interval"), box(first, y - 5, third - first, 10, _edged(index)),
-        line(middle, y - 5, middle, y + 5, "zero"),
-        placed(tag("path", d="M0,-3.5L3.5,0L0,3.5L-3.5,0Z", kind="hollow edge"),
-               scale.at(fmean(values)), y),
-    )  # fmt: skip
-
-
-def _edged(index: int) -> str:
-    return f"s{index % 8 + 1} edge"
-
-
 def stacks(facet: Facet, alt: str) -> Panel:
     """Shares that make up a whole: a bar for each language."""
     inside = []
@@ -125,40 +93,6 @@ def _segment(name: str, share: float, start: float, y: float, row: str) -> Marku
     if share >= _LEAST_PRINTED:
         parts.append(label(f"{share:.0%}", start + share / 2, y, f"small middle {ink}"))
     return tag("g", *parts)
-
-
-def heat(facet: Facet, columns: Sequence[float], span: tuple[float, float], alt: str) -> Panel:
-    """A map of temperature -> language -> value; every number is written on its colour.
-
-    `span` are the lowest and highest value of all maps that share the colours.
-    """
-    width = (1 - _LEFT) / len(columns)
-    parts = [_row_name(row, i, 20) for i, row in enumerate(facet.rows)]
-    for x, (tau, by_row) in enumerate(zip(columns, facet.series.values(), strict=True)):
-        left = _LEFT + x * width
-        for y, row in enumerate(facet.rows):
-            parts.append(_square(by_row.get(row), span, left, width, 20 * y))
-        at = 20 * len(facet.rows) + 10
-        parts.append(label(f"{tau:g}", left + width / 2, at, "small soft middle"))
-    bottom = 20 * len(facet.rows)
-    parts.append(label("temperature", _LEFT - 0.02, bottom + 10, "small soft end"))
-    return Panel(facet.title, facet.axis, join(parts), bottom + 20, alt)
-
-
-def _square(
-    point: Point | None, span: tuple[float, float], left: float, width: float, top: float
-) -> Markup:
-    middle = left + width / 2
-    if point is None:
-        return label("no value", middle, top + 10, "small soft middle")
-    low, high = span
-    color = map_color((point.value - low) / (high - low) if high > low else 0.0)
-    ink = "light" if ink_on(color) == "#ffffff" else "dark"
-    shown = number(point.value, max(abs(low), abs(high)))
-    return join([
-        box(left, top + 0.5, width - 0.004, 19, fill=color),
-        label(shown, middle, top + 10, f"middle {ink}"),
-    ])  # fmt: skip
 
 
 def lines(facet: Facet, columns: Sequence[float], scale: Scale, alt: str) -> Panel:
@@ -218,13 +152,6 @@ def models_legend(models: Iterable[str], every: Sequence[str]) -> list[Entry]:
 def rows_legend(rows: Sequence[str]) -> list[Entry]:
     """Each language's mark, where languages are lines."""
     return [Entry(series_sign(index), row_label(row)) for index, row in enumerate(rows)]
-
-
-def boxes_legend(models: Iterable[str], every: Sequence[str]) -> list[Entry]:
-    """Each model's colour, and what a box is made of."""
-    shown = [Entry(swatch(_edged(every.index(model))), model) for model in models]
-    text = "box: middle half of the questions; line: 9 of 10; bar: median; diamond: mean"
-    return [*shown, Entry(Markup(""), text)]
 
 
 def labels_legend(labels: Iterable[str]) -> list[Entry]:

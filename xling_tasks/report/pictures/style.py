@@ -7,23 +7,17 @@ apart by people who see none of them, too: every one has a sign, a place or a wo
 from __future__ import annotations
 
 import functools
-import re
-import unicodedata
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from xling_tasks.pages import page_file
-from xling_tasks.report.pictures.svg import clean, tag
+from xling_tasks.report.pictures.svg import tag
 
 SERIES = 8
 """Colours and marks of models or languages in one picture."""
 
-_LONGEST_NAME = 36
 # With a minus sign: where one is missing, some renderers take a whole line from another font.
-_FONTS = "'Segoe UI', 'Helvetica Neue', 'Liberation Sans', 'DejaVu Sans', Arial, sans-serif"
-_SCRIPTS = {"CJK": "CJK SC", "HIRAGANA": "CJK JP", "KATAKANA": "CJK JP", "HANGUL": "CJK KR"}
-_FIRST_OF_OTHERS = 0x530  # Behind Latin, Greek and Cyrillic, which every font has.
 
 
 class Look(NamedTuple):
@@ -62,7 +56,6 @@ LABEL_KINDS = {
 """A judge's label -> class of its colour, and of text upon it. Harm is the colour of `worse`."""
 
 # Five of matplotlib's cividis, which is even to people who see few colours.
-_MAP = ((0, 34, 78), (67, 78, 108), (125, 124, 120), (188, 174, 108), (254, 232, 56))
 
 # No triangles on end: those are verdicts.
 _SHAPES = (
@@ -116,55 +109,7 @@ def alone(what: Markup) -> Markup:
     )  # fmt: skip
 
 
-def fonts_for(text: str) -> str:
-    """Families for a text by itself: of its script first, so that its letters join.
-
-    Renderers that look a missing letter up one at a time take neighbours from different fonts.
-    """
-    for char in text:
-        script = unicodedata.name(char, "").partition(" ")[0]
-        if script in _SCRIPTS or (char.isalpha() and ord(char) >= _FIRST_OF_OTHERS):
-            named = _SCRIPTS.get(script, script.title())
-            return f"'Noto Sans {named}', 'DejaVu Sans', {_FONTS}"
-    return _FONTS
-
-
 @functools.cache
 def css() -> str:
     """What a page with pictures, or with verdicts in their colours, adds to its style."""
     return page_file("pictures.css")
-
-
-@functools.cache
-def light() -> dict[str, str]:
-    """The colours of a light page by name, as on the report's page."""
-    colours: dict[str, str] = {}
-    for text in (page_file("report.css"), css()):
-        block = text[text.index(":root {") : text.index("}")]
-        colours |= re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)
-    return colours
-
-
-def short(name: str) -> str:
-    """A model's name as a picture by itself shows it; of a long one the middle is left out."""
-    name = clean(name)
-    if len(name) <= _LONGEST_NAME:
-        return name
-    half = (_LONGEST_NAME - 1) // 2
-    return f"{name[:half]}…{name[-half:]}"
-
-
-def map_color(share: float) -> str:
-    """The colour of the lowest (0) to the highest (1) value on a map."""
-    at = min(max(share, 0.0), 1.0) * (len(_MAP) - 1)
-    low = min(int(at), len(_MAP) - 2)
-    mixed = (a + (b - a) * (at - low) for a, b in zip(_MAP[low], _MAP[low + 1], strict=True))
-    return "#" + "".join(f"{round(part):02x}" for part in mixed)
-
-
-def ink_on(color: str) -> str:
-    """Black or white, whichever is read better on a colour such as `#00204d` (WCAG's contrast)."""
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    shine = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000000" if (shine + 0.05) / 0.05 >= 1.05 / (shine + 0.05) else "#ffffff"

@@ -69,12 +69,10 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
     return tag("line", x1=percent(x1), y1=y1, x2=percent(x2), y2=y2, kind=kind)
 
 
-def box(x: float, y: float, width: float, height: float, kind: str | None = None,
-        fill: str | None = None) -> Markup:  # fmt: skip
+def box(x: float, y: float, width: float, height: float, kind: str | None = None) -> Markup:
     """A rectangle; x and width are shares of the width."""
     return tag(
-        "rect", x=percent(x), y=y, width=percent(max(width, 0.0)), height=height, kind=kind,
-        fill=fill,
+        "rect", x=percent(x), y=y, width=percent(max(width, 0.0)), height=height, kind=kind
     )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from itertools import groupby
 from markupsafe import Markup, escape
 
 from xling_tasks.languages import language_name
-from xling_tasks.pages.door import behind
 from xling_tasks.report.lines import worst_first
 from xling_tasks.report.model import Conclusion
 from xling_tasks.report.pictures.drawing import Drawing, Entry, Panel
@@ -151,10 +150,7 @@ def _panel(own: Sequence[Conclusion], scale: Scale, group: str, beside: str) -> 
     title = metric_of(own[0]).heading
     height = bottom + (18 if measured else 2)
     body = join([field, *names, *values, *axis])
-    # Of a comparison's two models, both are behind it.
-    about = {"criterion": own[0].criterion, "dataset": own[0].dataset}
-    address = behind(**about, model=own[0].model if beside == ENGLISH else "")
-    return Panel(title, note(own), body, height, told(own, beside), group, address)
+    return Panel(title, note(own), body, height, told(own, beside), group)
 
 
 def _axis(
@@ -243,8 +239,7 @@ def _sign_panel(own: Sequence[Conclusion], models: Sequence[str], codes: Sequenc
     ]
     title = metric_of(own[0]).heading
     alt = clean(f"{title}, {note(own)}. Languages by verdict: {'; '.join(counts)}.")
-    address = behind(criterion=own[0].criterion, dataset=own[0].dataset)
-    return Panel(title, note(own), join(parts), 18 + 16 * len(codes), alt, address=address)
+    return Panel(title, note(own), join(parts), 18 + 16 * len(codes), alt)
 
 
 # In words, for those who hear a picture or point at a part of it

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median, quantiles
 from typing import NamedTuple
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Metric
@@ -48,9 +47,6 @@ class Facet:
     def points(self) -> list[Point]:
         """All its values."""
         return [point for by_row in self.series.values() for point in by_row.values()]
-
-
-BoxSeries = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def metric_label(metric: Metric) -> str:
@@ -170,23 +166,6 @@ def over_temperature(facet: Facet, columns: Sequence[float]) -> str:
     start, end = number(first, scale), number(last, scale)
     ends = f"from {start} at temperature {t0:g} to {end} at temperature {t1:g}"
     return f"{span}; largest change: {row_label(row)} {ends}"
-
-
-def middles(series: BoxSeries) -> str:
-    """Per model the lowest and highest median, with the middle half of the questions."""
-    findings = {}
-    for model, own in series.items():
-        order = sorted(own, key=lambda row: median(own[row]))
-        scale = max((abs(value) for values in own.values() for value in values), default=1.0)
-        ends = dict.fromkeys(order[:1] + order[-1:])
-        findings[model] = "; ".join(_middle(row, own[row], scale) for row in ends)
-    return per_model(findings)
-
-
-def _middle(row: str, values: Sequence[float], scale: float) -> str:
-    quarters = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [*values] * 3
-    low, middle, high = (number(quarter, scale) for quarter in quarters)
-    return f"{row_label(row)} median {middle}, middle half {low} to {high}"
 
 
 def shares(facet: Facet) -> str:

@@ -15,11 +15,9 @@ from xling_tasks.report.tables.declared import declared_tables, multilingual_tab
 from xling_tasks.report.tables.differences import differences, remarks_of
 from xling_tasks.report.tables.grid import dataset_title, grids_of, shown_temperature
 from xling_tasks.report.tables.mmedbench import mmedbench_tables
-from xling_tasks.report.tables.protocol import protocol_tables
 from xling_tasks.report.tables.significance import significance_tables
 from xling_tasks.report.tables.table import Table, Value, note
 from xling_tasks.report.tables.topics import topic_tables
-from xling_tasks.report.tables.translation import translation_tables
 from xling_tasks.report.tables.xlinghealth import (
     consistency_tables,
     filtered_tables,
@@ -64,8 +62,6 @@ def tables(
     made = [*coverage_tables(grids), *filtered_tables(grids), *headline_tables(report)]
     for part in _CRITERIA:
         made += part(grids)
-    made += protocol_tables(grids) if published else ()
-    made += translation_tables(report)
     made += human_tables(report)
     made += topic_tables(report, topics)
     return [*made, *significance_tables(report, notes, published)]
@@ -74,8 +70,8 @@ def tables(
 _SIGNED = "better (+) or worse (−), hundredths"
 _HEADS = (
     "criterion", "dataset", "metric", "T", "model", "language", "verdict", _SIGNED, "English",
-    "its value", "difference", "low", "high", "p (Holm)", "n", "unread", "turns at",
-    "margin", "detectable", "in words", "next",
+    "its value", "difference", "low", "high", "p (Holm)", "n", "unread",
+    "margin", "in words", "next",
 )  # fmt: skip
 
 
@@ -95,8 +91,7 @@ def _row(report: Report, item: Conclusion) -> tuple[Value, ...]:
         CRITERIA[item.criterion].title, dataset_title(item.dataset), item.metric,
         shown_temperature(item.temperature), item.model, item.language, item.verdict, signed,
         item.english, item.value, item.estimate, item.low, item.high, item.p_holm, item.n or None,
-        item.unread or None, item.turns_at, item.margin, item.detectable, _words(report, item),
-        item.next or None,
+        item.unread or None, item.margin, _words(report, item), item.next or None,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xling_tasks.criteria import CRITERIA
-from xling_tasks.criteria.rates import COLUMNS, IN_LANGUAGE, RATES, SECOND_OPINIONS
+from xling_tasks.criteria.rates import COLUMNS, IN_LANGUAGE, RATES
 from xling_tasks.output import many
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.grid import (
@@ -23,7 +23,7 @@ _SHARES = {name: rate.column for name, rate in RATES.items() if rate.column}
 _HEADS = (
     "model", "dataset", "language", "T", "in data", "usable", "run", "unusable rows",
     "unusable questions", "reasons", "samples", *_SHARES.values(), "off language",
-    "off language (second)", *COLUMNS.values(),
+    *COLUMNS.values(),
 )  # fmt: skip
 
 _JUDGED = "Judged: questions with one of the four labels; no response is counted beside them."
@@ -40,8 +40,6 @@ def coverage_tables(grids: Grids) -> Iterator[Table]:
                 rows.add(*line)
             about = [*grid.notes, *_not_compared(tasks)]
             notes += [f"[{grid.dataset}] {x}" if len(places) > 1 else x for x in about]
-        if any("identifiers_agree" in grid.metrics for grid in places):
-            notes.append(note("coverage_second"))
         if rows.rows:
             title = f"Coverage: {CRITERIA[criterion].title}"
             yield rows.table(f"coverage_{criterion}", "coverage", title, notes)
@@ -129,8 +127,11 @@ def _measured(grid: Grid, task: Task, language: str, tau: float | None) -> list[
         inside = next((v for name in names if (v := value(name)) is not None), None)
         return 1 - inside if isinstance(inside, float) else None
 
-    both = (off(IN_LANGUAGE), off(SECOND_OPINIONS))
-    return [*map(value, _SHARES), *both, *(_whole(value(name), name) for name in COLUMNS)]
+    return [
+        *map(value, _SHARES),
+        off(IN_LANGUAGE),
+        *(_whole(value(name), name) for name in COLUMNS),
+    ]
 
 
 def _whole(value: Value, name: str) -> Value:

@@ -43,7 +43,6 @@ class Difference(NamedTuple):
 FLAGS = {
     "apart": "Some results are not comparable",
     "unread": "Not every answer could be measured",
-    "one_text": "Many answers are one and the same text",
     "unjudged": "No judge was set: whether answers are right was not measured",
     "unmeasured": "Not measured, as a setting was missing: {}",
     "generated": "Answers were generated and not scored (--predict_only)",
@@ -87,11 +86,10 @@ def remarks_of(report: Report) -> list[Difference]:
         texts = {
             "limited": _limited(tasks),
             "guessing": _guessing(criterion, tasks),
-            "missing": _missing(criterion, tasks, report.languages),
+            "missing": _missing(criterion, tasks),
             "without_samples": _without_samples(tasks),
             "apart": _apart(report, criterion, dataset),
             "unread": _outcomes(tasks, NOT_MEASURED),
-            "one_text": _one_text(tasks),
             "cut": _cut(tasks),
             unmeasured: _unmeasured(criterion, tasks),
             "generated": _generated(tasks),
@@ -170,16 +168,6 @@ def _outcomes(tasks: Tasks, kinds: Mapping[str, str]) -> Iterator[str]:
     return _of_each(tasks, "{}, answers of which not all was measured: {}", parts, "; ")
 
 
-def _one_text(tasks: Tasks) -> Iterator[str]:
-    """Texts that many questions got, whatever they asked."""
-
-    def parts(task: Task) -> Iterator[str]:
-        for code, said in task.one_text:
-            yield f"{language_name(code)} {said.times:,} of {said.asked:,} ('{said.text}')"
-
-    return _of_each(tasks, "{} gives one and the same answer to many questions: {}", parts, "; ")
-
-
 def _cut(tasks: Tasks) -> Iterator[str]:
     """Answers that ended where they had to, as the same room may make of one language alone."""
 
@@ -212,11 +200,9 @@ def _limited(tasks: Tasks) -> Iterator[str]:
     return _of_each(tasks, "{} ran only a part of the questions (--limit or --samples): {}", parts)
 
 
-def _missing(criterion: str, tasks: Tasks, wanted: Sequence[str]) -> Iterator[str]:
+def _missing(criterion: str, tasks: Tasks) -> Iterator[str]:
     for name, codes in _missing_languages(criterion, tasks).items():
-        lacking = [code for code in codes if not wanted or code in (ENGLISH, *wanted)]
-        if lacking:
-            yield f"{name} has no results in {', '.join(lacking)}"
+        yield f"{name} has no results in {', '.join(codes)}"
     one = CRITERIA[criterion].parallel and not CRITERIA[criterion].several_languages
     for name, own in tasks.items():
         if one and ENGLISH not in {task.place.language for task in own}:

@@ -23,8 +23,6 @@ _DATASETS = {
     "demo": "bundled sample",
     "close": "bundled sample, close wrong answers",
 }
-DATASET_KEYS = {title: key for key, title in _DATASETS.items()}
-"""The key of a dataset by its title in tables."""
 
 _PUBLISHED_MODELS = {"gpt-3.5-turbo": "GPT-3.5", "medalpaca-30b": "MedAlpaca-30b"}
 

@@ -67,7 +67,7 @@ def consistency_tables(grids: Grids) -> Iterator[Table]:
 def _consistency(grid: Grid, figures: list[Figure], notes: list[str], whole: bool) -> Table:
     languages = grid.languages
     rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
-    skip = {*COVERAGE} - {"language_consistency", "second_language_consistency", _IN_LANGUAGE}
+    skip = {*COVERAGE} - {"language_consistency", _IN_LANGUAGE}
     spoken = grid.figures(source="xlingeval", table="Table A4")
     metrics = dict.fromkeys([*grid.metrics, *(item.metric for item in figures)])
     for metric in (name for name in metrics if name not in skip):

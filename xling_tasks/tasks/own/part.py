@@ -24,8 +24,6 @@ class OwnPart(XlingTask):
             own language.
     """
 
-    may_ask_again = False  # requests are the whole task's, which knows of no second round
-
     needs: tuple[str, ...] = ("question",)
     lacks_instruction = False
     what_to_do = "`xling data check FILE` says what each task can use"

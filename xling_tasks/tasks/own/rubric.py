@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xling_metrics.aggregate import CLIPPED_MEAN, MEAN, RATIO
-from xling_metrics.rubric import length_adjusted, rubric_bounds, rubric_score, worst_at
+from xling_metrics.rubric import rubric_bounds, rubric_score
 from xling_metrics.stats.standard_errors import mean_error
 from xling_metrics.words import load_segmenter
 
@@ -24,14 +24,11 @@ from xling_tasks.data.own.rubric_cells import after
 from xling_tasks.data.own.rubrics import RubricData, load_rubrics
 from xling_tasks.data.own.turns import ROLES, Turn, transcript
 from xling_tasks.data.prompts import Prompt
-from xling_tasks.errors import SettingError
 from xling_tasks.harness.run import current
 from xling_tasks.log import log, warn_once
-from xling_tasks.models.again import ASKED_AGAIN, both_replies
 from xling_tasks.models.backend import Backend, backend
-from xling_tasks.models.control_tokens import common
-from xling_tasks.models.rubric import Graded, Ruling, fill, questions_of, rule
-from xling_tasks.readers.fences import STAND_IN
+from xling_tasks.models.form import ASKED_AGAIN
+from xling_tasks.models.rubric import Graded, Ruling, prompts_of, rule
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.metric import Metric
@@ -39,7 +36,7 @@ from xling_tasks.tasks.own.part import OwnPart
 from xling_tasks.tasks.own.several import OwnTask
 from xling_tasks.tasks.requests import STAND_IN as ANSWER_STAND_IN
 from xling_tasks.tasks.requests import Request, SideRequest
-from xling_tasks.tasks.sampling import GreedyTask, forced_temperature, generation_arguments
+from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.unanswered import refused
 
 _OF_ROWS = {"theme": "themes", "category": "categories"}
@@ -100,11 +97,6 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     # The conversation
 
-    @property
-    def temperature(self) -> float:
-        """Greedy for one answer; 1 for several; else what `--gen_kwargs temperature=` says."""
-        return super().temperature or float(self.settings.rubric_answers > 1)
-
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The conversation to read."""
         return str(doc["question"])
@@ -131,12 +123,11 @@ class OwnRubricPart(OwnPart, GreedyTask):
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """The replies asked for; a transcript's also end where the model goes on for the user."""
         ((kind, (context, arguments), _),) = super().requests_for(doc, context, chat)
-        repeats = self.settings.rubric_answers
         if not chat:
             until = arguments.get("until") or []
             until = [until] if isinstance(until, str) else list(until)
             arguments = {**arguments, "until": [*until, *_TURN_ENDS]}
-        return [(kind, (context, arguments), repeats)]
+        return [(kind, (context, arguments), 1)]
 
     # The judge
 
@@ -147,11 +138,6 @@ class OwnRubricPart(OwnPart, GreedyTask):
     def check_run(self) -> None:
         """Reach the judge before anything is generated; say so if there is none."""
         self.refuse_examples("conversations have no examples")
-        if self.settings.rubric_answers > 1 and forced_temperature(self) == 0:
-            raise SettingError(
-                f"{self.config.task}: at --gen_kwargs temperature=0 the "
-                f"{self.settings.rubric_answers} answers of rubric_answers would be copies of one"
-            )
         generation_arguments(self, self.temperature)
         if self.predict_only:
             return
@@ -174,7 +160,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         asked = [key for key in answers if key[1].strip() and not refused(key[1])]
         cases = [self._case(answers[key], key[1]) for key in asked]
         prompt, batch = self.used_prompts()["rubric"], self.settings.rubric_batch
-        rulings = rule(cases, prompt, self._judge, self.fences, batch)
+        rulings = rule(cases, prompt, self._judge, batch)
         self._rulings = dict(zip(asked, rulings, strict=True))
         self._rulings |= {
             key: (Ruling(False, None),) * len(doc["criteria"])
@@ -193,9 +179,9 @@ class OwnRubricPart(OwnPart, GreedyTask):
         case, batch = self._case(doc, ANSWER_STAND_IN), self.settings.rubric_batch
         prompt, most = self.used_prompts()["rubric"], self.settings.judge.max_gen_toks
         return [
-            SideRequest(self.settings.judge_role(0), fill(prompt, each, common), most)
-            for each in questions_of(case, STAND_IN, batch)
-        ] * self.settings.rubric_answers
+            SideRequest(self.settings.judge_role(0), text, most)
+            for text, _ in prompts_of(case, prompt, batch)
+        ]
 
     # Values
 
@@ -203,7 +189,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         """The answer's score, also by theme and axis, and what it could not be scored for."""
         answers = [reply for result in results for reply in replies_of(result)]
         answer = answers[0]
-        values: dict[str, Any] = {**self.second().of_answer(answer)}
+        values: dict[str, Any] = {**self.answer_language().of_answer(answer)}
         if self._judge is None:
             return values
         points = [each["points"] for each in doc["criteria"]]
@@ -212,17 +198,12 @@ class OwnRubricPart(OwnPart, GreedyTask):
         score = rubric_score(met, points)
         values |= {
             "rubric_score": score,
-            "length_adjusted": length_adjusted(score, len(answer)),
             "criteria_unscored": [met.count(None), len(met)],
             "unscored_rate": float(None in met),
             "judge_failed_rate": float(any(each.reason for each in rulings)),
-            ASKED_AGAIN: [sum(each.again is not None for each in rulings), len(rulings)],
+            ASKED_AGAIN: [sum(each.asked_again for each in rulings), len(rulings)],
             "n_scored": _record(met, points, rulings, score),
         }
-        if len(answers) > 1:
-            graded = [[each.met for each in self._rulings_of(doc, reply)] for reply in answers]
-            scores = [rubric_score(each, points) for each in graded]
-            values |= {f"worst_at_{k}": worst_at(scores, k) for k in self._worst}
         for kind, slugs in self._groups.items():
             own = set(map(_slug, doc.get(_OF_ROWS[kind], ()))) if kind in _OF_ROWS else None
             for slug in slugs:
@@ -236,12 +217,6 @@ class OwnRubricPart(OwnPart, GreedyTask):
         """What the judge says of an answer; nothing of a failed call, whose values become None."""
         unknown = (Ruling(None, None),) * len(doc["criteria"])
         return self._rulings.get((doc["question_id"], answer), unknown)
-
-    @property
-    def _worst(self) -> range:
-        """Of how many answers the worst is scored; none where one answer is asked for."""
-        n = self.settings.rubric_answers
-        return range(1, n + 1) if n > 1 else range(0)
 
     @functools.cached_property
     def _groups(self) -> dict[str, tuple[str, ...]]:
@@ -268,11 +243,11 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def metrics(self) -> list[Metric]:
         """The set's score is the mean of the scored answers, clipped to 0..1."""
-        metrics = self.second().metrics_of_answer()
+        metrics = self.answer_language().metrics_of_answer()
         if self._judge is None:
             return metrics
         judge = f"|batch:{self.settings.rubric_batch}|judge:{self._judge.signature}"
-        scores = ["rubric_score", "length_adjusted", *(f"worst_at_{k}" for k in self._worst)]
+        scores = ["rubric_score"]
         scores += [f"{kind}_{slug}" for kind, slugs in self._groups.items() for slug in slugs]
         metrics += [
             Metric(name, CLIPPED_MEAN, f"{name}|of:scored_answers|mean:clipped{judge}",
@@ -297,8 +272,7 @@ def _record(
 ) -> dict[str, Any]:
     """What is logged of an answer's grading: verdicts, bounds, and each reply once."""
     bounds = rubric_bounds(met, points)
-    said = (both_replies(each.reply, each.again) for each in rulings)
-    replies = list(dict.fromkeys(reply for reply in said if reply is not None))
+    replies = list(dict.fromkeys(each.reply for each in rulings if each.reply is not None))
     reasons = sorted({each.reason for each in rulings if each.reason})
     return {
         "scored": score is not None,

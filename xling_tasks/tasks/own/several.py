@@ -174,10 +174,10 @@ class OwnTask(XlingTask):
             part.predict_only = self.predict_only
             part.check_run()
 
-    def load_second(self) -> None:
-        """As every part."""
+    def load_identifiers(self) -> None:
+        """Load those of every part."""
         for part in self.parts.values():
-            part.load_second()
+            part.load_identifiers()
 
     @property
     def asked_temperatures(self) -> tuple[float, ...]:

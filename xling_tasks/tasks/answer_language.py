@@ -1,0 +1,108 @@
+"""The language of answers: told by script and langid, or by the identifier of a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xling_metrics.aggregate import MEAN
+from xling_metrics.answer_language import in_users_language, not_checked, rule, tell
+from xling_metrics.base import signature
+from xling_metrics.language import (
+    Confusion,
+    language_confusion_corpus,
+    language_consistency_corpus,
+    match_rule,
+)
+from xling_metrics.languages import language_code
+from xling_metrics.words import can_segment, length_words, segmenter_name
+
+from xling_tasks.languages import language_name
+from xling_tasks.log import warn_once
+from xling_tasks.models.identifiers import labels_for, load_identifier
+from xling_tasks.readers.refusals import declines
+from xling_tasks.tasks.metric import Metric
+from xling_tasks.unanswered import empty
+
+
+class AnswerLanguage:
+    """Whether answers to questions in one language are in it.
+
+    With `identifier` (the file of a fastText model) that decides, where it knows the language;
+    else script and langid do.
+    """
+
+    def __init__(self, identifier: str | None, language: str, scripts: Sequence[str] = ()) -> None:
+        self._code, self._scripts = language_code(language), tuple(scripts)
+        self._identifier, self._labels = None, frozenset[str]()
+        if identifier is not None:
+            self._identifier = load_identifier(identifier)
+            self._labels = labels_for(self._identifier.labels, language, scripts)
+        if not self._labels and (unseen := not_checked(language, scripts)):
+            warn_once(
+                f"{language_name(language)}: {unseen}; the setting identifier=FILE, a fastText "
+                "model such as GlotLID's, may know it"
+            )
+
+    def inside(self, texts: Sequence[str]) -> list[bool | None]:
+        """Return what the identifier says of each text."""
+        assert self._identifier is not None
+        return self._identifier.in_language(texts, self._labels)
+
+    def match(self, answer: str) -> float | None:
+        """Return 1 for an answer in the language, 0 for another one, None if too short to tell."""
+        if not self._labels:
+            return in_users_language(tell([answer], self._code, self._scripts)[0])
+        (inside,) = self.inside([answer])
+        return None if inside is None else float(inside)
+
+    def consistency(self, texts: Sequence[str]) -> list[float | None]:
+        """Return the share of each text's sentences that are in the language."""
+        if self._labels:
+            return language_consistency_corpus(texts, self._code, decide=self.inside)
+        return language_consistency_corpus(texts, self._code, self._scripts)
+
+    def confusion(self, texts: Sequence[str]) -> list[Confusion]:
+        """Return whether all lines, and all words, of each text are in the language."""
+        if self._labels:
+            return language_confusion_corpus(texts, self._code, decide=self.inside)
+        return language_confusion_corpus(texts, self._code, self._scripts)
+
+    def signature(self, metric: str, **fields: str) -> str:
+        """Return how a metric is made."""
+        own = signature(metric, language=self._code, **fields, libraries=("langid",))
+        return own + (self._by or match_rule(self._scripts))
+
+    def of_answer(self, answer: str) -> dict[str, float | None]:
+        """Return what is measured of every answer, also where nothing judges it.
+
+        Length in words (None where words cannot be cut), and whether it is empty, declines and is
+        in the language (None where it is too short to tell).
+        """
+        words = length_words(answer, self._code) if can_segment(self._code) else None
+        return {
+            "length_words": None if words is None else float(words),
+            "empty_rate": float(empty(answer)),
+            "declined_rate": float(declines(answer)),
+            "langid_match": self.match(answer),
+        }
+
+    def metrics_of_answer(self) -> list[Metric]:
+        """Return the metrics of `of_answer`."""
+        code = self._code
+        words = signature("length_words", language=code, words=segmenter_name(code))
+        declined = signature("declined_rate", of="all_questions", reader="ours")
+        return [
+            Metric("length_words", MEAN, words),
+            Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions")),
+            Metric("declined_rate", MEAN, declined),
+            Metric("langid_match", MEAN, self.match_signature()),
+        ]
+
+    def match_signature(self) -> str:
+        """Return how `match` is told."""
+        own = signature("langid_match", language=self._code, libraries=("langid",))
+        return own + (self._by or rule(self._scripts))
+
+    @property
+    def _by(self) -> str:
+        return f"|by:{self._identifier.name}" if self._identifier and self._labels else ""
