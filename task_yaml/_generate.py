@@ -66,7 +66,7 @@ OWN = (
 FOLDERS = {
     "xling_translate_evaluate": "translate_evaluate",
     "xlinghealth_information": "translate_evaluate",
-    "xling_own": "own",
+    "xling_custom": "custom",
 }
 """Groups whose folder is not the first part of their name."""
 
@@ -97,7 +97,7 @@ def leaves() -> dict[str, Leaf]:
             made[name] = Leaf("mmedbench", kind, record, language)
     for name, kind, record in TRANSLATE_EVALUATE:
         made[name] = Leaf("translate_evaluate", kind, record)
-    return made | {f"xling_own_{kind}": Leaf("own", kind, "own") for kind in OWN}
+    return made | {f"xling_custom_{kind}": Leaf("custom", kind, "own") for kind in OWN}
 
 
 def leaves_of(names: Iterable[str]) -> dict[str, Leaf]:
@@ -128,8 +128,8 @@ def groups() -> dict[str, list[str]]:
         **_mmedbench_groups(),
         "xlinghealth_information": [f"xlinghealth_information_{each}" for each in DATASETS],
         "xling_translate_evaluate": ["xling_information", "xling_empathy"],
-        "xling_own": [
-            f"xling_own_{kind}" for kind in ("correctness", "consistency", "verifiability")
+        "xling_custom": [
+            f"xling_custom_{kind}" for kind in ("correctness", "consistency", "verifiability")
         ],
     }
 

@@ -59,7 +59,11 @@ for _row in read_rows("xlinghealth_demo.jsonl"):
 POSTS = read_rows("seeker_posts.jsonl")
 for _row in [*read_rows("information_prompts.jsonl"), *POSTS]:
     CODE_OF |= {_row[code]: code for code in ("en", "es", "zh", "hi")}
-ASKING = {"en": "What helps here ({})?", "es": "¿Qué ayuda aquí ({})?", "zh": "这里什么有帮助（{}）？"}
+ASKING = {
+    "en": "What helps here ({})?",
+    "es": "¿Qué ayuda aquí ({})?",
+    "zh": "这里什么有帮助（{}）？",
+}
 CLINIC = [
     {"id": f"c{n:03}"}
     | {f"question_{code}": text.format(n) for code, text in ASKING.items()}
@@ -206,7 +210,7 @@ def runs(folder: Path, host: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
         "services": (
             "service",
             ",".join(map(xling.format, ("correctness", "verifiability", "information"))),
-            {**services, **without, "judge_order": "both"},
+            {**services, **without, "judge": {**role("judge"), "both_orders": True}},
         ),
         "consistency": (
             "service",
@@ -224,12 +228,12 @@ def runs(folder: Path, host: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
         ),
         "own": (
             "service",
-            "xling_own_correctness,xling_own_verifiability,xling_own_consistency,"
-            "xling_own_information",
+            "xling_custom_correctness,xling_custom_verifiability,xling_custom_consistency,"
+            "xling_custom_information",
             {**services, **without, "k": 3, "data_dir": str(folder / "clinic.jsonl")},
         ),
-        "own_mcqa": ("service", "xling_own_mcqa", {"data_dir": str(folder / "exam.jsonl")}),
-        "rubric": ("service", "xling_own_rubric", {**services, "rubric_batch": 2}),
+        "custom_mcqa": ("service", "xling_custom_mcqa", {"data_dir": str(folder / "exam.jsonl")}),
+        "rubric": ("service", "xling_custom_rubric", {**services, "rubric_batch_size": 2}),
     }
 
 
@@ -252,7 +256,9 @@ def prepare(folder: Path) -> None:
         lines = ["sp_id,rp_id,seeker_post,response_post,level,rationales"]
         for n in range(400):
             response = " ".join(row["en"] for j, row in enumerate(ADVICE[:3]) if n >> j & 1)
-            lines.append(f's{n},r{n},I feel low today {n},"{response or "Well."}",{(n >> i & 1) * 2},')
+            lines.append(
+                f's{n},r{n},I feel low today {n},"{response or "Well."}",{(n >> i & 1) * 2},'
+            )
         (folder / f"{name}-reddit.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     call(folder, *TRAIN, "--data", str(folder), "--to", str(folder / "classifier"), program="xling")
 

@@ -135,7 +135,7 @@ def everything(models=("m", "k")):
             if code != "en":
                 gaps += [
                     gap(model, of("more_comprehensive"), code, -0.3),
-                    gap(model, of("contradictory"), code, 0.2, "cannot_tell", False, 0.1),
+                    gap(model, of("contradictory"), code, 0.2, "inconclusive", False, 0.1),
                     gap(model, mcqa, code, 0.1, "better"),
                     gap(model, Panel("verifiability", "demo", "macro_recall", 0.0), code, -0.1),
                 ]

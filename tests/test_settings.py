@@ -47,8 +47,7 @@ def test_defaults_and_what_is_no_setting():
         ({"languages": ["es", "hindi"]}, r"unknown language .hindi.. Write .hi.\."),
         ({"languages": []}, "expected a list"), ({"languages": ["hi", "hi"]}, "twice"),
         ({"languages": ["iw", "he"]}, "twice"),
-        ({"prompt_set": "tiny"}, "prompt_set: must be 'all' or 'small', got 'tiny'"),
-        ({"prompts": "small", "prompt_set": "all"}, "prompts=small: prompt_set=all says another; give one"),
+        ({"prompt_set": "tiny"}, "prompt_set: must be 'all', 'small' or a JSONL file, got 'tiny'"),
         *(({"judge": {"model": "hf", **judge}}, message) for judge, message in (
             ({"modle_args": {}}, "judge.modle_args: unknown key. Did you mean 'model_args'"),
             ({"model_args": 3}, "judge.model_args: expected an object"),
@@ -90,17 +89,3 @@ def test_secrets_are_redacted_at_any_depth():
 )
 def test_languages_in_every_spelling(value):
     assert Settings.parse({"languages": value}, {}).languages == ("hi", "es")
-
-
-def test_prompts_small_is_short_for_the_set_of_prompts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert parse().prompt_set == "all" and parse().dump()["prompt_set"] == "all"
-    for given in ({"prompts": "small"}, {"prompt_set": "small"}):
-        settings = parse(**given)
-        assert (settings.prompt_set, settings.prompts) == ("small", None)
-    both = parse(prompts="wording.yaml", prompt_set="small")
-    assert (both.prompt_set, both.prompts) == ("small", "wording.yaml")
-    (tmp_path / "small").write_text("judge: x")
-    with pytest.raises(SettingError, match="there is a file of that name; write ./small for it"):
-        parse(prompts="small")
-    assert parse(prompts="./small").prompts == "./small"

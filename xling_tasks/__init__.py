@@ -5,7 +5,7 @@ Importing this package costs next to nothing: it is imported at interpreter star
 for.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:

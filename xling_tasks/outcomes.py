@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-SERVED, HELPED = "served", "helped"
+SERVED, HELPED = "usable", "helpful"
 """The endpoints that follow from outcomes."""
 
-MEASURED = "measured"
+MEASURED = "scored"
 
-HELD_BACK, EMPTY, DECLINED, ANOTHER_LANGUAGE = "held_back", "empty", "declined", "another_language"
+HELD_BACK, EMPTY, DECLINED, ANOTHER_LANGUAGE = (
+    "content_filter",
+    "empty",
+    "refusal",
+    "wrong_language",
+)
 NOT_SERVED: Mapping[str, str] = {
     ANOTHER_LANGUAGE: "in another language",
     EMPTY: "empty",
@@ -23,7 +28,7 @@ NOT_SERVED: Mapping[str, str] = {
 }
 """Answers that are of no use to who asked, with their words."""
 
-CALL_FAILED, UNREAD, TOO_SHORT, TIED = "call_failed", "unread", "too_short", "tied"
+CALL_FAILED, UNREAD, TOO_SHORT, TIED = "request_failed", "unparsed", "too_short", "tie"
 UNTRANSLATED = "translation_failed"
 UNFILTERED, UNJUDGED = "unfiltered", "unjudged"
 """A task's own filter found nothing, and it is not ours to ask again; a judge was not in form."""
@@ -32,7 +37,7 @@ NOT_MEASURED: Mapping[str, str] = {
     CALL_FAILED: "the call failed",
     UNTRANSLATED: "not translated",
     "judge_failed": "the judge failed",
-    "judge_silent": "without a label of the judge",
+    "judge_unparsed": "without a label of the judge",
     UNREAD: "unread",
     TOO_SHORT: "too short to tell the language",
 }
@@ -42,8 +47,8 @@ REMEDIES: Mapping[str, str] = {
     CALL_FAILED: "start the same command once more, which makes failed calls again",
     UNTRANSLATED: "set a translator, or another one, or start the same command once more",
     "judge_failed": "start the same command once more, or take another judge",
-    "judge_silent": "take another judge, or have people label what it left (`xling annotate`)",
-    UNREAD: "have a model read them (`reader`)",
+    "judge_unparsed": "take another judge, or have people label what it left (`xling annotate`)",
+    UNREAD: "have a model read them (`answer_extractor`)",
     EMPTY: "see which answers are empty (`xling view`); a model that thinks first needs more room "
     "(`--gen_kwargs max_gen_toks=`)",
     HELD_BACK: "see what held the answers back (`xling view`), and ask a service that does not",
@@ -58,8 +63,8 @@ RATES: Mapping[str, tuple[str, ...]] = {
     CALL_FAILED: ("failed_rate",),
     UNTRANSLATED: ("translation_failed_rate",),
     "judge_failed": ("judge_failed_rate",),
-    "judge_silent": ("no_response", "no_majority"),
-    UNREAD: ("unscored", "unscored_rate", "unparsed_rate", "unknown_rate"),
+    "judge_unparsed": ("no_response", "no_majority"),
+    UNREAD: ("unscored", "unscored_rate", "unparsed_rate"),
 }
 """The metrics that count what was not measured."""
 
@@ -67,7 +72,7 @@ OF_A_JUDGE = frozenset({"unscored", "unscored_rate"})
 """Those of them that count what a judge's reply left, and no reply of the model under test."""
 
 OUTCOME = "outcome"
-"""Where a sample's record of its answers (`n_answered`) has them, by language."""
+"""Where a sample's record of its answers (`n_responses`) has them, by language."""
 
 OUTCOMES = (MEASURED, *NOT_SERVED, *NOT_MEASURED)
 """The closed list."""
@@ -91,11 +96,11 @@ def outcome_of(values: Mapping[str, Any], suffix: str = "", *, inside: bool | No
 
     if yes(*RATES[CALL_FAILED]):
         return CALL_FAILED
-    if yes("refused_rate"):
+    if yes("content_filter_rate"):
         return HELD_BACK
     if yes("empty_rate"):
         return EMPTY
-    if yes("declined_rate"):
+    if yes("refusal_rate"):
         return DECLINED
     if inside is False:
         return ANOTHER_LANGUAGE
@@ -122,7 +127,7 @@ def not_measured(rates: Mapping[str, float | None]) -> float:
     return min(1.0, sum(max(own.get(name) or 0.0 for name in names) for names in RATES.values()))
 
 
-SERVICE_RATES = ("refused_rate", "empty_rate", "declined_rate", "langid_match")
+SERVICE_RATES = ("content_filter_rate", "empty_rate", "refusal_rate", "langid_match")
 """The metrics that say whether answers were of use."""
 
 
@@ -132,9 +137,9 @@ def served_rate(rates: Mapping[str, float | None]) -> float:
     Whether an answer is in the language is known of those that are there; how declining ones and
     others overlap is not, so that this is the least there can be.
     """
-    there = 1 - (rates.get("refused_rate") or 0.0) - (rates.get("empty_rate") or 0.0)
+    there = 1 - (rates.get("content_filter_rate") or 0.0) - (rates.get("empty_rate") or 0.0)
     inside = rates.get("langid_match")
-    useful = there * (1.0 if inside is None else inside) - (rates.get("declined_rate") or 0.0)
+    useful = there * (1.0 if inside is None else inside) - (rates.get("refusal_rate") or 0.0)
     return min(1.0, max(0.0, useful))
 
 

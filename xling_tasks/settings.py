@@ -32,7 +32,7 @@ _MOST = 10_000
 MOST_CRITERIA = 20
 """Criteria in one call of a judge, so that its reply comes near no length limit."""
 
-_PUBLISHED, _BOTH = "published", "both"
+_PUBLISHED = "published"
 _JUDGE = "judge"
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
 
@@ -156,8 +156,17 @@ def _judge(key: str, value: Any) -> ModelSpec | tuple[Juror, ...] | None:
     return None if value is None else ModelSpec.parse(key, value)
 
 
-def _reader(key: str, value: Any) -> ModelSpec | str | None:
+def _extractor(key: str, value: Any) -> ModelSpec | str | None:
     return value if value is None or value == _JUDGE else ModelSpec.parse(key, value)
+
+
+def _refuse_both_orders(values: Mapping[str, Any]) -> None:
+    judges = [item.spec for item in values.get("jury") or ()] or [values.get("judge")]
+    if any(judge is not None and judge.both_orders for judge in judges):
+        raise SettingError(
+            f"--metadata protocol={_PUBLISHED}: judge.both_orders contradicts what XLingEval "
+            "fixed, the reference first; leave out the one or the other"
+        )
 
 
 def _scripts(key: str, value: Any) -> dict[str, tuple[str, str]] | None:
@@ -172,18 +181,13 @@ def _as_given(key: str, value: Any) -> Any:
     return value
 
 
-def _set_of_prompts(values: dict[str, Any]) -> None:
-    """`prompts=small` is short for `prompt_set=small`: it names no file of prompts."""
-    part = values.pop("prompts")
-    if Path(part).is_file():
-        raise SettingError(
-            f"--metadata prompts={part}: there is a file of that name; write ./{part} for it, or "
-            f"prompt_set={part} for the set of prompts"
-        )
-    if values.setdefault("prompt_set", part) != part:
-        raise SettingError(
-            f"--metadata prompts={part}: prompt_set={values['prompt_set']} says another; give one"
-        )
+def _prompt_set(key: str, value: Any) -> str:
+    if isinstance(value, str) and (value in PARTS or Path(value).expanduser().is_file()):
+        return value
+    raise SettingError(
+        f"--metadata {key}: must be {', '.join(map(repr, PARTS))} or a JSONL file, "
+        f"got {value!r:.80}"
+    )
 
 
 def _cache(key: str, value: Any) -> str | bool | None:
@@ -212,16 +216,14 @@ class Settings:
         data_dir: Folder or file with the data.
         dataset: `REPO` or `REPO@REVISION` on the Hub instead of the default one.
         temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
-        prompts: A YAML file whose prompts replace ours by name.
+        prompt_templates: A YAML file whose prompt templates replace ours by name.
         prompt_language: `published` (consistency and verifiability in the question's language, all
             others in English), `en` or `native`.
         judge: The model that judges correctness; None for no judgement. Of a list of judges the
             first, which also does what one judge does alone (claims, reading, topics).
-        judge_order: `published` (the reference first), or `both` to ask also with the two answers
-            exchanged.
         jury: All judges of correctness where the setting `judge` is a list of several; else empty.
-        reader: The model that reads replies which the rules leave unread, `judge` for the judge;
-            None for none.
+        answer_extractor: The model that extracts the answer from responses that the rules cannot
+            parse, `judge` for the judge; None for none.
         k: Answers per question and temperature of the consistency tasks.
         greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
             which would give k copies of one answer, and `k` on services.
@@ -236,9 +238,8 @@ class Settings:
             the data has.
         trained_languages: The languages that the model saw in its training, for means over these
             and over the others; None for no such means.
-        prompts_file: A JSONL file of prompts in several languages instead of ours.
-        prompt_set: `all` of our prompts in several languages, or the fixed `small` part of them;
-            `prompts=small` and `prompts=all` say the same.
+        prompt_set: `all` of our prompts in several languages, the fixed `small` part of them, or
+            a JSONL file of other prompts.
         empathy_classifier: Folder of a classifier made with `xling empathy train`.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
@@ -246,26 +247,22 @@ class Settings:
             None for those in the cache.
         scripts: Script and name of languages of the user's own data that the project does not
             know, by code.
-        wrong_answers_seed: What wrong answers to the user's own questions are drawn with, where
-            the file gives none.
-        rubric_batch: Criteria of a rubric that a judge is asked about in one call.
-        english_again: Whether tasks that compare with the English answer have English answered
+        rubric_batch_size: Criteria of a rubric that a judge is asked about in one call.
+        english_floor: Whether tasks that compare with the English answer have English answered
             twice, for what two English answers share.
         batch: Whether the model under test is asked by its service's batch interface: its answers
             come within a day, at about half the price.
-        identifier: The file of a fastText model that tells the language of answers instead of
-            langid; None for langid.
+        language_identifier: A fastText model file that replaces langid; None for langid.
     """
 
     protocol: Annotated[str | None, _one_of(_PUBLISHED, None)] = None
     data_dir: Annotated[str | None, _text] = None
     dataset: Annotated[str | None, _text] = None
     temperatures: Annotated[tuple[float, ...], _temperatures] = (0.0, 1.0)
-    prompts: Annotated[str | None, _text] = None
+    prompt_templates: Annotated[str | None, _text] = None
     prompt_language: Annotated[str, _one_of(_PUBLISHED, "en", "native")] = "published"
     judge: Annotated[ModelSpec | None, _judge] = None
-    judge_order: Annotated[str, _one_of(_PUBLISHED, _BOTH)] = "published"
-    reader: Annotated[ModelSpec | None, _reader] = None
+    answer_extractor: Annotated[ModelSpec | None, _extractor] = None
     k: Annotated[int, _count] = 10
     greedy_repeats: Annotated[str | None, _one_of("once", "k", None)] = None
     sampling_seed: Annotated[int, _seed] = 1234
@@ -273,23 +270,19 @@ class Settings:
     encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
     source_encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
     bertscore_idf: Annotated[bool, _switch] = False
-    topic_seeds: Annotated[tuple[int, ...], _seeds] = (0, 1, 2, 3, 4)
+    topic_seeds: Annotated[tuple[int, ...], _seeds] = (0,)
     # Checked in `parse`, with the codes of `scripts`.
     languages: Annotated[tuple[str, ...] | None, _as_given] = None
     trained_languages: Annotated[tuple[str, ...] | None, _languages] = None
-    prompts_file: Annotated[str | None, _text] = None
-    prompt_set: Annotated[str, _one_of(*PARTS, more="; a set of your own is prompts_file=FILE")] = (
-        ALL
-    )
+    prompt_set: Annotated[str, _prompt_set] = ALL
     empathy_classifier: Annotated[str | None, _text] = None
     xling_cache: Annotated[str | bool | None, _cache] = None
     xling_resume: Annotated[str | bool | None, _cache] = None
     scripts: Annotated[dict[str, tuple[str, str]] | None, _scripts] = None
-    wrong_answers_seed: Annotated[int, _seed] = 0
-    rubric_batch: Annotated[int, functools.partial(_count, most=MOST_CRITERIA)] = 1
-    english_again: Annotated[bool, _switch] = True
+    rubric_batch_size: Annotated[int, functools.partial(_count, most=MOST_CRITERIA)] = 1
+    english_floor: Annotated[bool, _switch] = True
     batch: Annotated[bool, _switch] = False
-    identifier: Annotated[str | None, _identifier] = None
+    language_identifier: Annotated[str | None, _identifier] = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
     jury: tuple[Juror, ...] = ()
 
@@ -312,8 +305,6 @@ class Settings:
             if key not in known and key not in others:
                 _refuse_unknown(key, known, strict=model_args is not None)
         values = {key: known[key](key, value) for key, value in given.items()}
-        if values.get("prompts") in PARTS:
-            _set_of_prompts(values)
         if "languages" in given:
             stated = values.get("scripts") or {}
             values["languages"] = _languages("languages", given["languages"], stated)
@@ -323,15 +314,14 @@ class Settings:
             values["jury"] = jurors if len(jurors) > 1 else ()
         if values.get("protocol") is not None:
             encoders_as_published(values)
+            _refuse_both_orders(values)
             values = fixed(values)
             given |= dict.fromkeys(FIXED.keys() & known.keys())
-        if values.get("judge_order") == _BOTH and values.get("judge") is None:
-            raise SettingError("--metadata judge_order=both: no judge is set; set one")
-        if values.get("reader") == _JUDGE:
-            values["reader"] = values.get("judge")
-            if values["reader"] is None:
+        if values.get("answer_extractor") == _JUDGE:
+            values["answer_extractor"] = values.get("judge")
+            if values["answer_extractor"] is None:
                 raise SettingError(
-                    "--metadata reader=judge: no judge is set; set one or name a model"
+                    "--metadata answer_extractor=judge: no judge is set; set one or name a model"
                 )
         return cls(**values, given=frozenset(given))
 
@@ -345,10 +335,8 @@ class Settings:
         jurors = plain.pop("jury")
         if jurors:
             plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
-        # As results of runs that know nothing else.
-        usual = {"judge_order": _PUBLISHED, "protocol": None}
-        for key in (key for key, value in usual.items() if plain[key] == value):
-            plain.pop(key)
+        if plain["protocol"] is None:
+            plain.pop("protocol")
         for key in ("encoder", "source_encoder"):
             if isinstance(plain[key], dict):
                 plain[key] = json.loads(plain[key]["arguments"])

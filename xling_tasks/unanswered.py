@@ -16,7 +16,7 @@ FAILED = "failed"
 """The service did not work: this says nothing about the model, and is unscored."""
 
 
-ANSWERED = "n_answered"
+ANSWERED = "n_responses"
 """Where samples say what became of their answers."""
 
 

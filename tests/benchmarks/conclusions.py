@@ -77,23 +77,23 @@ def service() -> Iterator[Row]:
         silent = None if judged else np.ones(n, dtype=bool)
         own = correctness("hi", harm[1], useless=useless(rng, n, share, kind), silent=silent)
         said = way.report(correctness("en", harm[0], silent=silent), own)
-        return said.of("served") + (said.answer if share > 0.6 else "")
+        return said.of("usable") + (said.answer if share > 0.6 else "")
 
     worse = r"(\d+) of [\d,]+ questions got no usable answer in Hindi .* Worse\."
     for n, share in ((LIVEQA, 0.09), (HEALTHQA, 0.03), (HEALTHQA, 0.11), (LIVEQA, 0.3), (LIVEQA, 1.0)):  # fmt: skip
         truth = f"{share:.0%} of {n:,} Hindi answers in English"
-        yield Row("served", truth, "no usable answer; worse", lambda r, w, n=n, s=share: run(r, w, n, s, "another_language"), worse, 0.8)  # fmt: skip
-    yield Row("served", "all of them", "not answered in the user's language", lambda r, w: run(r, w, LIVEQA, 1.0, "another_language"), "is mostly not answered in the user's language", 1)  # fmt: skip
-    yield Row("served", "8% of 246 declined in words", "no usable answer; worse", lambda r, w: run(r, w, LIVEQA, 0.08, "declined"), worse, 0.8)  # fmt: skip
-    yield Row("served", "the same", "interval with the true 8 per 100", lambda r, w: run(r, w, LIVEQA, 0.08, "declined"), lambda text: holds(text, 8), 0.93)  # fmt: skip
-    yield Row("served", "9% of 246 in English, a judge that never answers in form", "no usable answer; worse", lambda r, w: run(r, w, LIVEQA, 0.09, "another_language", judged=False), worse, 0.8)  # fmt: skip
+        yield Row("usable", truth, "no usable answer; worse", lambda r, w, n=n, s=share: run(r, w, n, s, "wrong_language"), worse, 0.8)  # fmt: skip
+    yield Row("usable", "all of them", "not answered in the user's language", lambda r, w: run(r, w, LIVEQA, 1.0, "wrong_language"), "is mostly not answered in the user's language", 1)  # fmt: skip
+    yield Row("usable", "8% of 246 declined in words", "no usable answer; worse", lambda r, w: run(r, w, LIVEQA, 0.08, "refusal"), worse, 0.8)  # fmt: skip
+    yield Row("usable", "the same", "interval with the true 8 per 100", lambda r, w: run(r, w, LIVEQA, 0.08, "refusal"), lambda text: holds(text, 8), 0.93)  # fmt: skip
+    yield Row("usable", "9% of 246 in English, a judge that never answers in form", "no usable answer; worse", lambda r, w: run(r, w, LIVEQA, 0.09, "wrong_language", judged=False), worse, 0.8)  # fmt: skip
 
     def many(rng, way):
         codes = list(LANGUAGES)[:31]
         here = {code: rng.random(PROMPTS) < (code not in ("en", *codes[-3:])) for code in codes}
         return way.report(information(PROMPTS, {}, here)).answer
 
-    yield Row("served", "27 of 30 languages answered in English, 110 prompts", "27 of 30 not answered in it", many, "27 of 30 languages are mostly not answered in the user's language", 1)  # fmt: skip
+    yield Row("usable", "27 of 30 languages answered in English, 110 prompts", "27 of 30 not answered in it", many, "27 of 30 languages are mostly not answered in the user's language", 1)  # fmt: skip
 
 
 def holds(text: str, truth: float) -> bool:

@@ -24,7 +24,7 @@ from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.discovery import register_models
 
 TASKS = {
-    "xling_own_rubric": {"data_dir": str(Path(SAMPLE_FOLDER) / "rubric_demo.jsonl")},
+    "xling_custom_rubric": {"data_dir": str(Path(SAMPLE_FOLDER) / "rubric_demo.jsonl")},
     "xlinghealth_correctness_demo": {},
     "xlinghealth_information_demo": {"translator": {"model": "notes"}},
 }

@@ -32,7 +32,7 @@ from xling_tasks.report.stats import Statistics
 
 OPTIONS = Options(n_resamples=1000)
 Tasks = Mapping[str, Mapping[str, Any]]
-USELESS = {"another_language": {"langid_match": 0.0}, "declined": {"declined_rate": 1.0},
+USELESS = {"wrong_language": {"langid_match": 0.0}, "refusal": {"refusal_rate": 1.0},
            "empty": {"empty_rate": 1.0}}  # fmt: skip
 """What a task measures of an answer that is of no use."""
 
@@ -84,7 +84,7 @@ def correctness(code: str, harm, *, helped=None, useless=None, silent=None, text
         } | USELESS.get("" if useless is None else useless[i], {})
         own = {code: outcome_of(values, inside=values.get("langid_match", 1.0) == 1)}
         text = i if texts is None else texts[i]
-        rows.append(_row(i, text, n_answered={"outcome": own}, **values))
+        rows.append(_row(i, text, n_responses={"outcome": own}, **values))
     up = {"contradictory": False, "more_comprehensive": True, "no_response": False}
     return {f"correctness_{code}": _task("correctness", [code], rows, **up)}
 
@@ -115,8 +115,8 @@ def information(n: int, shared: Mapping[str, Any], useless: Mapping[str, Any]) -
                                "resps": [["x"]] * len(codes)}  # fmt: skip
         for code, (precision, recall) in shared.items():
             row[f"information_f1_{code}"] = {"precision": precision[i], "recall": recall[i]}
-        outcome = {code: "another_language" if useless[code][i] else "measured" for code in codes}
-        rows.append(row | {"n_answered": {"outcome": outcome}})
+        outcome = {code: "wrong_language" if useless[code][i] else "scored" for code in codes}
+        rows.append(row | {"n_responses": {"outcome": outcome}})
     names = {f"information_f1_{code}": True for code in shared}
     return {"xling_information": _task("information", codes, rows, **names)}
 

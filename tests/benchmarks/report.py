@@ -42,7 +42,7 @@ def large_run(folder: Path, megabytes: float, questions: int = 1000) -> int:
     size = int(megabytes * 1e6 / (len(languages) * len(kinds) * questions))
     for code, (kind, scores) in product(languages, kinds.items()):
         rows = [_row(i, code, scores(draw), draw, size) for i in range(questions)]
-        data = {"dataset": "LiveQA", "language": code, "questions": questions, "unusable_rows": 0,
+        data = {"dataset": "LiveQA", "language": code, "questions": questions, "invalid_rows": 0,
                 "sha256": "0"}  # fmt: skip
         record = {"version": "0", "settings": {}, "data": data, "prompts": {},
                   "signatures": {name: name for name in rows[0]["metrics"]}}  # fmt: skip
@@ -91,7 +91,7 @@ def _row(index: int, code: str, scores: dict[str, Any], draw: random.Random, siz
 
 
 def _means(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    means: dict[str, Any] = {"unusable_rows": 0}
+    means: dict[str, Any] = {"invalid_rows": 0}
     for name in rows[0]["metrics"]:
         values = [row[name] for row in rows]
         if name == "auc":

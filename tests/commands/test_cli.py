@@ -79,7 +79,7 @@ def test_cost_for_people_says_what_only_the_answers_decide(capsys, serve):
     out = said("xlinghealth_correctness_demo_en", judge=spec)
     assert "judge: what they will read is not written yet" in out and "30 claims" not in out
     assert "the most that there can be" in out and "translator" not in out
-    for role in ("judge", "reader", "translator"):  # no run could ask it
+    for role in ("judge", "answer_extractor", "translator"):  # no run could ask it
         settings = json.dumps({role: {"model": "gpt9"}})
         words = ("cost", "--tasks", "xlinghealth_correctness_demo_en", "--metadata", settings)
         assert main(words) == 2
@@ -90,7 +90,7 @@ def test_cost_for_people_says_what_only_the_answers_decide(capsys, serve):
 def test_cost_in_dollars_by_calls_and_by_batches(capsys):
     sample = Path(__file__).parents[2] / "xling_tasks/data/sample/rubric_demo.jsonl"
     settings = {"data_dir": str(sample), "judge": {"model": "xling_baseline"}}
-    task, price = "xling_own_rubric", ("--price", "judge=2.5/10")
+    task, price = "xling_custom_rubric", ("--price", "judge=2.5/10")
     rows = costs(capsys, task, *price, "--shared-from", "128", **settings)
     judge = rows["total", "judge"]
     sent, shared, back = (judge[f"{k}_tokens"] for k in ("prompt", "shared", "max_output"))
@@ -242,8 +242,8 @@ def test_the_home_folder_of_a_user_whom_nobody_knows_is_a_folder_that_is_not_the
         ("report", nobody), ("compare", f"a={nobody}", nobody), ("view", nobody),
         ("agreement", nobody), ("data", "check", nobody),
         ("empathy", "judge", "--data", nobody, "--metadata", "judge=xling_baseline"),
-        *(("cost", "--tasks", "xling_own_mcqa", "--metadata", f"{key}={nobody}")
-          for key in ("data_dir", "prompts")),
+        *(("cost", "--tasks", "xling_custom_mcqa", "--metadata", f"{key}={nobody}")
+          for key in ("data_dir", "prompt_templates")),
     ]  # fmt: skip
     for words in commands:
         assert main(words) == 2, words

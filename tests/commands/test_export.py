@@ -111,7 +111,7 @@ def test_training_data_and_task_agree(run, tmp_path, capsys, own, kind, form):
     assert f"{len(lines)} lines" in capsys.readouterr().out
     assert main(words) == 2 and "is there already" in capsys.readouterr().err
     task = f"mmedbench_{kind}_fr"
-    metadata = {"prompts": str(own), "data_dir": str(data), "source_encoder": False}
+    metadata = {"prompt_templates": str(own), "data_dir": str(data), "source_encoder": False}
     learnt = {line["prompt"]: line["completion"] for line in lines}
     results = run(task, model=Fixed(lambda context, _: learnt[context]), metadata=metadata)
     scores = results["results"][task]

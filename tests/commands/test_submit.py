@@ -246,7 +246,7 @@ def test_other_prompts_and_different_data_in_the_halves(out, evaluate, tmp_path,
     prompts = tmp_path / "prompts.yaml"
     asked = "Doctor, answer in {language}.\n    {question}\n    {options}\n"
     prompts.write_text(f"mcqa:\n  en: |-\n    {asked}")
-    evaluate(out, tasks_of("mcqa", ["es"]), metadata={"prompts": str(prompts)})
+    evaluate(out, tasks_of("mcqa", ["es"]), metadata={"prompt_templates": str(prompts)})
     message = refusal(out)
     assert "not run alike" in message and "prompts.mcqa.digest is" in message
     assert "mmedbench_mcqa_en" in message.partition("Run: ")[2]

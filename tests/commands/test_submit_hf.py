@@ -64,7 +64,7 @@ def demo(evaluate, tmp_path_factory) -> Path:
     shutil.copytree(SAMPLE_FOLDER / "mmedbench_demo" / "Test", folder / "Test")
     tasks += [f"mmedbench_{kind}_{code}" for kind in ("mcqa", "rationale") for code in ("en", "fr")]
     metadata = {"judge": {"model": "xling_baseline"}, "translator": None, "languages": ["es"],
-                "prompts": "small", "data_dir": str(folder)}  # fmt: skip
+                "prompt_set": "small", "data_dir": str(folder)}  # fmt: skip
     out = tmp_path_factory.mktemp("demo")
     return evaluate(out, [*tasks, "xling_information"], metadata=metadata)
 
@@ -106,7 +106,7 @@ def measured(scores):
             scores[name] = 0.25
         if name.startswith(("no_response,", "unscored_", "unparsed", "unverified")):
             scores[name] = 0.0
-        if name.startswith(("unknown_rate", "empty_rate")) and scores[name] != "N/A":
+        if name.startswith(("unparsed_rate", "empty_rate")) and scores[name] != "N/A":
             scores[name] = min(scores[name], 0.04)
         if name.startswith(("langid_match", "language_consistency")) and scores[name] != "N/A":
             scores[name] = max(scores[name], 0.95)
@@ -218,7 +218,7 @@ def test_entries_are_the_main_scores(plain, whole):
         assert entry.source_url == "https://huggingface.co/me/model/blob/main/xling_results.json"
         assert "CAUTION" not in entry.notes and "no evidence of clinical fitness" in entry.notes
     notes = plain.entries["xlinghealth_verifiability_liveqa_hi_macro_recall_t1.0"].notes
-    assert "unknown_rate_t1.0 0.0000" in notes and "unknown_rate_t0.0" not in notes
+    assert "unparsed_rate_t1.0 0.0000" in notes and "unparsed_rate_t0.0" not in notes
     assert "language: hi; 24 of 24 questions; 0 unusable rows" in notes
     # The model index holds the same values.
     data = plain.card.data
@@ -395,7 +395,7 @@ def test_all_that_is_wrong_is_refused_and_forced_with_a_caution(out, submit):
 
 def test_demo_is_refused_and_never_an_entry(demo, submit):
     message = refusal(demo)
-    assert "xling_information: the small part of our prompts (prompts=small)" in message
+    assert "xling_information: the small part of our prompts (prompt_set=small)" in message
     assert "xlinghealth_correctness_demo_en" in message and "our own small sample" in message
     assert "12 rows in the data, but 622 were published" in message
     submitted = submit(demo, "--force")
@@ -602,7 +602,7 @@ def test_a_model_that_answers_in_english_is_refused_and_the_card_says_conclusion
     flags = card.split("### What to know")[1].split("###")[0]
     assert "no results in" in flags and "the judge's own error is not in the intervals" in flags
     concluded = submitted.scores["conclusions"]
-    served = {it["language"]: it["verdict"] for it in concluded if it["metric"] == "served"}
+    served = {it["language"]: it["verdict"] for it in concluded if it["metric"] == "usable"}
     assert served["hi"] == "worse" and served["es"] != "worse"
     for secret in ("sk-1a2b", "pa55"):
         assert secret not in submitted.written + submitted.said
@@ -623,14 +623,14 @@ def test_own_questions_have_entries_where_their_place_on_the_hub_is_said(
 ):
     path = write(tmp_path / "talks.jsonl", [conversation(f"q{n:02}") for n in range(6)])
     said = Says(lambda context: "¿Tiene fiebre (fever)? Descanse hoy y llámenos (flags).")
-    metadata = {"data_dir": str(path), "judge": serve(by_words).spec(), "rubric_batch": 3}
+    metadata = {"data_dir": str(path), "judge": serve(by_words).spec(), "rubric_batch_size": 3}
     out = tmp_path / "out"
-    evaluated(run, out, "xling_own_rubric", model=said, metadata=metadata)
+    evaluated(run, out, "xling_custom_rubric", model=said, metadata=metadata)
     without = submit(out, "--force")
     assert "--dataset-id says where your own questions lie" in without.said
     assert not without.entries and not without.drafts
     submitted = submit(out, "--force", "--dataset-id", "clinic/talks")
-    ids = [f"xling_own_rubric_talks_{code}_rubric_score" for code in ("en", "es")]
+    ids = [f"xling_custom_rubric_talks_{code}_rubric_score" for code in ("en", "es")]
     assert places(submitted) == dict.fromkeys(ids, "clinic/talks")
     assert [task["id"] for task in submitted.drafts["clinic/talks"]["tasks"]] == ids
     said = refusal(out, "--force", "--dataset-id", "clinic")
@@ -639,7 +639,7 @@ def test_own_questions_have_entries_where_their_place_on_the_hub_is_said(
 
 def test_our_own_sample_is_no_dataset_of_the_hub(run, serve, tmp_path, submit):
     metadata = {"judge": serve(lambda prompt: "no verdict").spec(), "languages": ["en"]}
-    evaluated(run, tmp_path / "out", ["xling_own_rubric"], metadata=metadata)
+    evaluated(run, tmp_path / "out", ["xling_custom_rubric"], metadata=metadata)
     assert not places(submit(tmp_path / "out", "--force"))
     assert "it is where questions of your own lie" in refusal(
         tmp_path / "out", "--force", "--dataset-id", "a/b"

@@ -173,19 +173,19 @@ def test_forms_of_a_link():
 INFORMATION = {
     "empty_rate_en": 0.0, "empty_rate_es": 1.0, "langid_match_en": 0.0, "unverified_es": [1, 6],
     "unscored_es": 1.0, "n_claims_es": {"english": None, "unscored": "translation failed"},
-    "failed_rate": [1, 2], "n_answered": {"missing": [[0, 0, "failed", "x"]]},
+    "failed_rate": [1, 2], "n_responses": {"missing": [[0, 0, "failed", "x"]]},
 }  # fmt: skip
 SWEPT = {"language_consistency_t1.0": 0.4, "translation_failed_rate_t1.0": [1, 10],
-         "refused_rate": [0, 11], "empty_rate_t0.0": [0, 0]}  # fmt: skip
+         "content_filter_rate": [0, 11], "empty_rate_t0.0": [0, 0]}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("criterion", "sample", "code", "flags"),
     [
         ("information", INFORMATION, "en", "off_language failed"),
-        ("information", INFORMATION, "es", "empty unread translation_failed unscored"),
+        ("information", INFORMATION, "es", "empty unparsed translation_failed unscored"),
         ("consistency", SWEPT, "es", "off_language translation_failed"),
-        ("something new", {"unparsed_rate": 1, "x": "y"}, "", "unread"),
+        ("something new", {"unparsed_rate": 1, "x": "y"}, "", "unparsed"),
     ],
 )
 def test_flags_are_told_by_any_criterion_and_each_language(criterion, sample, code, flags):
@@ -211,7 +211,7 @@ def test_empathy_profiles_votes_of_a_jury_and_missing_answers():
              {"judge": "b", "label": None, "reply": None, "failed": "timed out"}]  # fmt: skip
     sample = {"doc": {"question": "q"}, "n_judged": {"label": C, "reply": "x", "votes": votes},
               "resps": [["", "  "]],
-              "n_answered": {"missing": [[0, 0, "refused", "content_filter"]]}}  # fmt: skip
+              "n_responses": {"missing": [[0, 0, "refused", "content_filter"]]}}  # fmt: skip
     parts = {p.title: p.passages for p in parts_of("correctness", sample, "en")}
     (judged,) = [own for title, own in parts.items() if title.startswith("The judge")]
     assert [(p.mark, p.text, p.tone) for p in judged] == [

@@ -244,7 +244,7 @@ def test_rows_that_would_give_a_wrong_score_are_left_out_and_counted(tmp_path, c
     ]  # fmt: skip
     assert counts | {
         "rows": 6, "questions": 3, "notes": {"options repeat a text": 3},
-        "unusable_reasons": {"option text missing": 2, "wrong option equals a right one": 1},
+        "invalid_reasons": {"option text missing": 2, "wrong option equals a right one": 1},
         "options_per_question": {"3": 2, "5": 1}, "several_right_answers": 1,
     } == counts  # fmt: skip
     assert "3 of 6 rows unusable (option text missing: 2, wrong option equals" in caplog.text

@@ -72,7 +72,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
         {"id": "b", "en": "I need water.", "iw": "אני צריך מים.", "zh-CN": "我需要水。"},
     ]
     write_lines(source, rows)
-    settings = json.dumps({"translator": served.spec(), "prompts": str(own)})
+    settings = json.dumps({"translator": served.spec(), "prompt_templates": str(own)})
     status, out, _ = xling(
         capsys, "translate", "prompts", str(source), "--to", str(target),
         "--for", "he,zh,es", "--metadata", settings,

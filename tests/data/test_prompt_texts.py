@@ -26,7 +26,7 @@ from xling_metrics.language import identify
 from xling_tasks.data.prompt_sets import load_prompts, statuses, text_digest
 from xling_tasks.data.records import RECORDS
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError, SettingError
+from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
 
 SETS = ("information", "empathy")
@@ -66,7 +66,7 @@ def lowered(text):
 def test_sizes_and_categories():
     """As many as the paper's sets, in as many categories; the small parts are balanced."""
     for part, sizes, n_posts in (("all", {19: 6, 18: 2}, 100), ("small", {3: 8}, 12)):
-        information, empathy = (load_prompts(RECORDS[key], None, part) for key in SETS)
+        information, empathy = (load_prompts(RECORDS[key], part) for key in SETS)
         assert Counter(Counter(p["category"] for p in information.prompts).values()) == sizes
         assert len(empathy.prompts) == n_posts
         for data in (information, empathy):
@@ -79,16 +79,9 @@ def test_sizes_and_categories():
 
 @pytest.mark.parametrize("key", SETS)
 def test_the_small_part_is_the_first_of_the_whole_and_has_a_digest_of_its_own(key):
-    whole, small = (load_prompts(RECORDS[key], None, part) for part in ("all", "small"))
+    whole, small = (load_prompts(RECORDS[key], part) for part in ("all", "small"))
     assert small.prompts == whole.prompts[: N_SMALL[key]]
     assert small.provenance["sha256"] != whole.provenance["sha256"]
-
-
-def test_a_file_has_no_small_part(tmp_path):
-    file = tmp_path / "own.jsonl"
-    file.write_text('{"id": 1, "en": "a", "es": "b"}')
-    with pytest.raises(SettingError, match="prompts_file=.*is another file: leave one of the two"):
-        load_prompts(RECORDS["empathy"], str(file), "small")
 
 
 @pytest.mark.parametrize("key", SETS)

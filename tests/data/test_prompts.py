@@ -71,7 +71,7 @@ def test_missing_file():
 
 def test_texts_that_would_not_be_used(tmp_path, run):
     user_file(tmp_path, "answer:\n  hi: 'x {question}'\n")
-    metadata = {"prompts": str(tmp_path / "prompts.yaml")}
+    metadata = {"prompt_templates": str(tmp_path / "prompts.yaml")}
     task = "xlinghealth_correctness_demo_hi"
     with pytest.raises(PromptError, match="prompt_language=native"):
         run(task, metadata=metadata, limit=1)

@@ -29,7 +29,7 @@ def test_names_groups_and_patterns():
     assert set(leaves_of(["xlinghealth_*_liveqa_hi", "mmlu"])) == {
         f"xlinghealth_{kind}_liveqa_hi" for kind in CRITERIA
     }
-    assert {leaf.record for leaf in leaves_of(["mmedbench_ja", "xling_own"]).values()} == {
+    assert {leaf.record for leaf in leaves_of(["mmedbench_ja", "xling_custom"]).values()} == {
         "mmedbench", "own"}  # fmt: skip
     check_there(["xlinghealth_demo", "mmedbench_demo", "xling_empathy", "mmlu"], None, None)
 

@@ -116,11 +116,11 @@ def test_missing_texts_are_counted_per_language(tmp_path, caplog):
     rows = wide(2, answer_Hindi="  ")
     rows[0]["question_English"] = rows[1]["question_English"] = None
     data = liveqa(write_table(tmp_path / "LiveQA.xlsx", rows))
-    english = {"unusable_rows": 2, "unusable_reasons": {"question text missing": 2},
+    english = {"invalid_rows": 2, "invalid_reasons": {"question text missing": 2},
                "unusable_questions": ["0"]}  # fmt: skip
     assert data.coverage("en") | english == data.coverage("en")
-    assert data.coverage("hi")["unusable_reasons"] == {"answer text missing": 1}
-    assert data.coverage("es")["unusable_rows"] == 0
+    assert data.coverage("hi")["invalid_reasons"] == {"answer text missing": 1}
+    assert data.coverage("es")["invalid_rows"] == 0
     assert [doc["question_id"] for doc in data.docs("en")] == ["1", "2"]
     assert data.docs("hi")[1]["reference"] is None
     assert [doc["parallel"] for doc in data.docs("zh")] == [False, False, True]
@@ -205,7 +205,7 @@ def test_folder_published_folder_and_wrong_places(tmp_path):
 def test_real_liveqa(realdata):
     data = load(RECORDS["liveqa"], str(realdata / "xlinghealth"), None)
     assert (data.n_rows, len(data.questions)) == (1230, 246)
-    assert [data.coverage(code)["unusable_rows"] for code in CODES] == [10, 0, 0, 0]
+    assert [data.coverage(code)["invalid_rows"] for code in CODES] == [10, 0, 0, 0]
     assert data.coverage("en")["unusable_questions"] == ["58", "67"]
     assert len(data.docs("en")) == sum(doc["parallel"] for doc in data.docs("hi")) == 244
 

@@ -244,7 +244,7 @@ def check_roles(server: str) -> None:
     spec = {"model": "local-chat-completions", "model_args": args, "max_gen_toks": 16}
     correct, again = "xlinghealth_correctness_demo_es", "xlinghealth_consistency_demo_es"
     with tempfile.TemporaryDirectory() as home:
-        metadata = {**QUICK, "k": 2, "judge": spec, "judge_order": "both", "translator": spec}
+        metadata = {**QUICK, "k": 2, "judge": {**spec, "both_orders": True}, "translator": spec}
         metadata |= {"xling_cache": f"{home}/cache"}
         found, asked = [], [answered(server)]
         for _ in range(2):
@@ -261,7 +261,7 @@ def check_roles(server: str) -> None:
         rows = [{"id": i, "question_en": "A cold?", "answer_en": a} for i, a in enumerate(answers)]
         long.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         own = {"data_dir": str(long), "judge": spec, "xling_cache": f"{home}/cache"}
-        task = "xling_own_correctness"
+        task = "xling_custom_correctness"
         result = run("xling_baseline", task, own, limit=2)
         assert result["results"][task]["judge_failed_rate_en,none"] == 0.5
         recorded = result["configs"][task]["metadata"]["xling"]["unanswered"]

@@ -310,7 +310,7 @@ def ready(logged, tmp_path):
 def test_what_was_not_logged_is_an_error_that_says_what_differs(ready, refused, tmp_path):
     file = tmp_path / "p.yaml"
     file.write_text("verifiability: 'OURS {question} / {answer}'")
-    prompts = {"metadata": {"prompts": str(file)}}
+    prompts = {"metadata": {"prompt_templates": str(file)}}
     cases = [
         (V + "es", {}, f"no answers of {V}es are logged there.*Did you mean '{V}en'"),
         (V + "en", {"limit": 3}, r"question '2': not among the 2 documents.*--limit of at most 2"),
@@ -345,7 +345,7 @@ def test_a_document_whose_content_changed(ready, refused, monkeypatch):
 def test_the_replayed_model_can_be_nothing_else_and_the_harness_keeps_none_of_it(
     ready, refused, tmp_path
 ):
-    for role in ("judge", "reader", "translator"):
+    for role in ("judge", "answer_extractor", "translator"):
         for task in (V + "en", T + "en"):
             told = f"{role}=self: xling_replay has the logged answers"
             metadata = {**QUICK, role: "self"}

@@ -57,7 +57,7 @@ def ask(run, server, task=C, metadata=QUICK, **options):
 
 def rates(results, task=C):
     scores = results["results"][task]
-    return [scores[f"{name}_rate,none"] for name in ("failed", "refused", "empty")]
+    return [scores[f"{name}_rate,none"] for name in ("failed", "content_filter", "empty")]
 
 
 OUTCOMES = {

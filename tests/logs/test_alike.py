@@ -52,7 +52,7 @@ def test_what_differs_between_models_and_between_languages(other, same, across):
     a, b = results(), results(**other)
     assert sorted(names(a, b)) == same
     named = names(a, b, across_languages=True)
-    assert [name for name in named if name != "prompts file"] == across
+    assert [name for name in named if name != "prompt templates"] == across
 
 
 JUDGE = {"model": "j", "model_args": {"model": "a", "num_concurrent": 1}, "batch_size": None}
@@ -85,12 +85,12 @@ def test_only_what_a_criterion_depends_on_differs(criterion, one, other, differ)
 
 
 def test_native_prompts_differ_between_languages_but_not_their_file():
-    native = {"prompt_language": "native", "prompts": "one.yaml"}
+    native = {"prompt_language": "native", "prompt_templates": "one.yaml"}
     en = results(settings=native, prompts={"mcqa": {"language": "en", "digest": "a"}})
     es = results(settings=native, prompts={"mcqa": {"language": "es", "digest": "b"}})
     assert names(en, es, across_languages=True) == []
-    other = results(settings={**native, "prompts": "two.yaml"}, prompts={})
-    assert names(en, other, across_languages=True) == ["prompts file"]
+    other = results(settings={**native, "prompt_templates": "two.yaml"}, prompts={})
+    assert names(en, other, across_languages=True) == ["prompt templates"]
 
 
 def test_speed_makes_no_other_model_and_a_jury_is_compared_as_a_whole():

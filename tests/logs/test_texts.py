@@ -15,7 +15,7 @@ def test_what_a_filter_could_not_read_is_known_after_its_further_steps():
     config = {"filter_list": [{"name": "f", "filter": steps}]}
     told = fallbacks(config, "f")
     assert "-1" in told and not {"0", "1"} & set(told)
-    reading = Reading("exact_match", "f", "task_right", told)
+    reading = Reading("exact_match", "f", "task_acc", told)
     for filtered, lost in ((-1, 1.0), (0, 0.0)):
         assert reading.rates({"filtered_resps": [filtered], "resps": [["x"]]}) == {
             "unparsed_rate": lost,

@@ -552,7 +552,7 @@ def test_the_linear_backend_reaches_its_targets_and_scores_a_run(realdata, run, 
     for name, target in zip(MECHANISMS, (76, 81, 87)):
         assert card["mean"][name]["f1"] >= target, name
     metadata = {"translator": serve(scripted.reply).spec(), "empathy_classifier": str(folder)}
-    metadata |= {"languages": ["es", "zh", "hi"], "prompts": "small"}
+    metadata |= {"languages": ["es", "zh", "hi"], "prompt_set": "small"}
     scores = run("xling_empathy", metadata=metadata)["results"]["xling_empathy"]
     for code in ("es", "zh", "hi"):
         assert scores[f"profile_{code},none"] == 12 and scores[f"unscored_{code},none"] == 0

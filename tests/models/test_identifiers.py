@@ -106,8 +106,8 @@ def test_setting_is_checked_at_once(tmp_path, monkeypatch):
     wrong.write_bytes(b"no model")
     for value in ("langid", str(tmp_path), str(tmp_path / "absent.bin"), 3, ["lingua"]):
         with pytest.raises(SettingError, match="no file; give a fastText model"):
-            Settings.parse({"identifier": value}, {})
-    assert Settings.parse({"identifier": None}, {}).identifier is None
+            Settings.parse({"language_identifier": value}, {})
+    assert Settings.parse({"language_identifier": None}, {}).language_identifier is None
     if not missing():
         with pytest.raises(SettingError, match=r"bin: cannot be loaded .*wrong file format"):
             load_identifier(str(wrong))

@@ -733,7 +733,7 @@ def test_a_tiny_nllb_translates_the_answers_of_a_task(run, serve, tiny_nllb, tmp
     metadata = {
         "judge": serve(scripted.reply).spec(),
         "translator": seq2seq(tiny_nllb),
-        "prompts_file": str(write_lines(tmp_path / "prompts.jsonl", rows)),
+        "prompt_set": str(write_lines(tmp_path / "prompts.jsonl", rows)),
     }
     task, model = "xling_information", Fixed(lambda context, _: said[context])
     results = run(task, model=model, metadata=metadata)

@@ -17,7 +17,7 @@ from xling_tasks.cli import main
 from xling_tasks.data.own.rubrics import load_rubrics
 from xling_tasks.languages import known_language
 
-TASK = "xling_own_rubric"
+TASK = "xling_custom_rubric"
 GOOD = "Have you a fever? Flags."
 """Worth 10 of 10 points."""
 
@@ -210,5 +210,5 @@ def test_from_two_files_to_a_report(run, serve, tmp_path):
     report = ["report", str(tmp_path / "out"), "--to", str(tmp_path / "r"), "--no-pictures"]
     assert main(report) == 0
     content = json.loads((tmp_path / "r" / "report.json").read_text("utf-8"))
-    helped = next(c for c in content["conclusions"] if c["metric"] == "helped")
+    helped = next(c for c in content["conclusions"] if c["metric"] == "helpful")
     assert [helped[key] for key in ("language", "value", "english")] == ["ig", 0.0, 0.5]

@@ -29,8 +29,8 @@ def test_the_example_is_read_without_a_remark(tmp_path, capsys, ending, shape):
     assert main(["data", "check", path]) == 0
     shown = capsys.readouterr().out
     assert "Nothing is odd." in shown
-    assert "| xling_own_verifiability | 6  | 6  | 6  |" in shown
-    assert "| xling_own_mcqa          | 0  | 0  | 0  |" in shown
+    assert "| xling_custom_verifiability | 6  | 6  | 6  |" in shown
+    assert "| xling_custom_mcqa          | 0  | 0  | 0  |" in shown
     # It is never written over.
     assert main(["data", "new", path]) == 2
     assert f"xling: {path}: is there already" in capsys.readouterr().err
@@ -50,7 +50,7 @@ def test_errors_are_listed_row_by_row_and_the_rest_is_counted(tmp_path, capsys):
         "row 4, column 'id': the id is mi",
         "row 5, column 'id': '1' stands i",
     ]
-    assert told["usable"]["xling_own_correctness"] == {"en": 2, "pt": 2, "sw": 1}
+    assert told["usable"]["xling_custom_correctness"] == {"en": 2, "pt": 2, "sw": 1}
 
 
 def test_what_is_odd_but_read_is_named(tmp_path, capsys):
@@ -70,7 +70,7 @@ def test_what_is_odd_but_read_is_named(tmp_path, capsys):
         "no question in Swahili: question 3",
     ):
         assert said in look
-    assert told["usable"]["xling_own_verifiability"]["en"] == 2
+    assert told["usable"]["xling_custom_verifiability"]["en"] == 2
 
 
 def test_a_missing_id_and_a_stated_script(tmp_path, capsys):

@@ -13,14 +13,14 @@ from xling_tasks.commands.cost import costs, load_tasks
 
 def test_every_language_and_role_has_its_line(tmp_path, capsys):
     path = write_csv(tmp_path / "clinic.csv", FEW)
-    command = ["cost", "--tasks", "xling_own_correctness,xling_own_verifiability", "--json"]
+    command = ["cost", "--tasks", "xling_custom_correctness,xling_custom_verifiability", "--json"]
     assert main([*command, "--metadata", f"data_dir={path}", "judge=self"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(r["task"], r["role"], r["language"]): r["requests"] for r in rows} == {
-        **{("xling_own_correctness", role, code): n
+        **{("xling_custom_correctness", role, code): n
            for role in ("model", "judge") for code, n in (("en", 3), ("pt", 3), ("sw", 2))},
         # Two answers to a question, at two temperatures.
-        **{("xling_own_verifiability", "model", code): n
+        **{("xling_custom_verifiability", "model", code): n
            for code, n in (("en", 12), ("pt", 12), ("sw", 8))},
         ("total", "model", "all"): 8 + 32,
         ("total", "judge", "all"): 8,
@@ -35,7 +35,7 @@ def test_a_sample_stands_for_all_with_exact_numbers_of_requests(tmp_path):
     ]  # fmt: skip
     path = write_csv(tmp_path / "clinic.csv", rows)
     settings = {"data_dir": str(path), "judge": "self"}
-    names = "xling_own_correctness,xling_own_verifiability"
+    names = "xling_custom_correctness,xling_custom_verifiability"
     whole = costs(load_tasks(names, settings), sample=None)
     part = costs(load_tasks(names, settings), sample=100)
     key = ("task", "role", "language", "kind")

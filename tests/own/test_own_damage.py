@@ -23,7 +23,7 @@ from xling_tasks.safe_json import json_objects
 def whole(run, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("own")
     path = write_csv(folder / "clinic.csv", FEW)
-    tasks = ["xling_own_correctness", "xling_own_verifiability"]
+    tasks = ["xling_custom_correctness", "xling_custom_verifiability"]
     metadata = {"data_dir": str(path), "temperatures": [0.0]}
     builders.evaluated(run, folder / "out", tasks, metadata=metadata)
     return folder / "out"

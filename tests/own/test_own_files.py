@@ -77,7 +77,7 @@ def test_languages_may_be_named_in_many_ways_and_unknown_ones_by_their_script(tm
 
 
 BROKEN: list[tuple[str, list[dict[str, Any]], str]] = [
-    ("conversations", [{"prompt": "a", "rubrics": "b"}], "which xling_own_rubric reads"),
+    ("conversations", [{"prompt": "a", "rubrics": "b"}], "which xling_custom_rubric reads"),
     ("published", [{"label": 1, "answer_ids": 2, "question_en": "a"}], "tasks xlinghealth_* read"),
     ("no questions", [{"id": "1", "text": "a"}], "no questions in its columns"),
     ("unknown language", [{"question_en": "a", "question_xx": "b"}], "the language 'xx' is not"),
@@ -148,18 +148,17 @@ def test_a_dataset_is_named_after_the_file_and_never_as_one_of_ours():
     assert len(dataset_name(Path("?!.csv"))) == 8
 
 
-def test_draws_of_wrong_answers_depend_on_the_seed_and_are_never_right(tmp_path):
+def test_drawn_wrong_answers_are_never_right(tmp_path):
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": f"a{n % 3}"} for n in range(30)]
     data = loaded(tmp_path, rows)
-    first, again = wrong_answers(data, 0), wrong_answers(data, 0)
-    assert first == again != wrong_answers(data, 1)
+    first = wrong_answers(data)
     assert all(own[0].text["en"] != f"a{int(key) % 3}" for key, own in first.items())
     # 'Yes.' is no wrong answer beside 'yes'.
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": text, "wrong_answer_en": wrong}
             for n, (text, wrong) in enumerate([("Yes.", ""), ("yes", "YES!"), ("No", "")])]  # fmt: skip
-    made = wrong_answers(loaded(tmp_path, rows), 0)
+    made = wrong_answers(loaded(tmp_path, rows))
     assert [w.id for w in made["0"]] == ["of_2"] and made["1"][0].contradicts == ("en",)
-    assert wrong_answers(loaded(tmp_path, rows[:1]), 0) == {}
+    assert wrong_answers(loaded(tmp_path, rows[:1])) == {}
 
 
 def test_a_sign_that_changes_an_answer_makes_a_wrong_one(tmp_path):
@@ -167,7 +166,7 @@ def test_a_sign_that_changes_an_answer_makes_a_wrong_one(tmp_path):
              ("¿Sí?", "sí"), ("(Rest)", '"rest!"')]  # fmt: skip
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": right, "wrong_answer_en": wrong}
             for n, (right, wrong) in enumerate(pairs)]  # fmt: skip
-    made = wrong_answers(loaded(tmp_path, rows), 0)
+    made = wrong_answers(loaded(tmp_path, rows))
     same = [bool(made[str(n)][0].contradicts) for n in range(len(pairs))]
     assert same == [False] * 4 + [True] * 3
 
@@ -322,7 +321,7 @@ def test_every_language_is_shown_as_many_wrong_answers(tmp_path, given, shown):
         row |= {f"question_{code}": "a?", f"answer_{code}": "right"}
         for number, text in enumerate(own.replace("_", " "), start=1):
             row[f"wrong_answer_{number}_{code}"] = text.strip()
-    (wrong,) = wrong_answers(loaded(tmp_path, [row]), 0).values()
+    (wrong,) = wrong_answers(loaded(tmp_path, [row])).values()
     found = {code: [int(w.id[-1]) for w in wrong if w.usable(code)] for code in given}
     assert found == shown
 

@@ -60,17 +60,19 @@ def test_a_damaged_question_is_left_out_everywhere_and_the_gap_given_with_it(run
         "e15": "option text missing in Spanish",
     }
     metadata = {"data_dir": str(path)}
-    results = evaluated(run, tmp_path / "out", "xling_own_mcqa", model=chooser(), metadata=metadata)
-    own = results["results"]["xling_own_mcqa"]
+    results = evaluated(
+        run, tmp_path / "out", "xling_custom_mcqa", model=chooser(), metadata=metadata
+    )
+    own = results["results"]["xling_custom_mcqa"]
     # Of the 16 fair questions all are right; of the 19 that Spanish asks, 3 are wrong by damage.
     assert (own["acc_en,none"], own["acc_es,none"]) == (1, 1)
     assert own["acc_with_flagged_en,none"] == 1
     assert own["acc_with_flagged_es,none"] == pytest.approx(16 / 19)
-    recorded = results["configs"]["xling_own_mcqa"]["metadata"]["xling"]
+    recorded = results["configs"]["xling_custom_mcqa"]["metadata"]["xling"]
     assert set(recorded["data"]["flagged"]) == {"e3", "e7", "e11", "e15"}
     assert "of:unflagged_questions" in recorded["signatures"]["acc_es"]
     assert "of:all_questions" in recorded["signatures"]["acc_with_flagged_es"]
-    for row in results["samples"]["xling_own_mcqa"]:
+    for row in results["samples"]["xling_custom_mcqa"]:
         assert (row["acc_en"] is None) == (row["doc"]["question_id"] in recorded["data"]["flagged"])
 
     to = tmp_path / "to"
@@ -88,7 +90,7 @@ def test_a_damaged_question_is_left_out_everywhere_and_the_gap_given_with_it(run
 def test_nothing_is_added_where_no_question_is_damaged(run, tmp_path):
     good = [row for i, row in enumerate(exam()) if i not in (3, 7, 11, 15)]
     path = write_csv(tmp_path / "good.csv", good)
-    results = run("xling_own_mcqa", model=chooser(), metadata={"data_dir": str(path)})
-    own = results["results"]["xling_own_mcqa"]
+    results = run("xling_custom_mcqa", model=chooser(), metadata={"data_dir": str(path)})
+    own = results["results"]["xling_custom_mcqa"]
     assert own["acc_es,none"] == 1 and "acc_with_flagged_es,none" not in own
-    assert "flagged" not in results["configs"]["xling_own_mcqa"]["metadata"]["xling"]["data"]
+    assert "flagged" not in results["configs"]["xling_custom_mcqa"]["metadata"]["xling"]["data"]

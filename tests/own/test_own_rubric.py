@@ -1,4 +1,4 @@
-"""`xling_own_rubric` through the harness: scores derived by hand, hostile replies and data."""
+"""`xling_custom_rubric` through the harness: scores derived by hand, hostile replies and data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xling_tasks.data.own.rubrics import load_rubrics
 from xling_tasks.data.own.turns import SAMPLE
 from xling_tasks.errors import DataError
 
-TASK = "xling_own_rubric"
+TASK = "xling_custom_rubric"
 
 
 ANSWERS = {
@@ -52,7 +52,7 @@ def told(capsys, *words):
 
 @pytest.mark.parametrize("batch", [1, 2, 20])
 def test_scores_by_hand(scored, batch):
-    own, judge, model = scored([conversation(key) for key in "abc"], rubric_batch=batch)
+    own, judge, model = scored([conversation(key) for key in "abc"], rubric_batch_size=batch)
     # (1 + 0.1 - 0.5) / 3, and the sample standard deviation of 1, 0.1, -0.5 over the root of 3.
     # Completeness has 'fever' alone: 1, 1, 0. Accuracy: 4/4, -5/4, -5/4, whose mean is < 0.
     expected = {
@@ -230,7 +230,7 @@ def test_conversations_without_criteria_are_counted(scored):
     rows = [conversation("a"), conversation("b", rubrics=[]), conversation("c", **points(-1))]
     own, _, _ = scored(rows)
     data = own.record["parts"]["es"]["data"]
-    assert data["unusable_reasons"] == {"criteria missing": 1, "no positive points": 1}
+    assert data["invalid_reasons"] == {"criteria missing": 1, "no positive points": 1}
     assert own.scores["n_scored_es"] == 1
 
 

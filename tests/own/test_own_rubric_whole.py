@@ -13,7 +13,7 @@ from own_rubric_parts import Says, by_words, conversation, write
 from xling_tasks.cli import main
 
 N = 24
-TASK = "xling_own_rubric"
+TASK = "xling_custom_rubric"
 
 
 def answer(wrong: int) -> Any:
@@ -33,7 +33,7 @@ def answer(wrong: int) -> Any:
 def outs(run, serve, tmp_path) -> tuple[Path, Path, Path]:
     """A run that is worse in Spanish, one that is not, and the file."""
     path = write(tmp_path / "clinic.jsonl", [conversation(f"q{n:02}") for n in range(N)])
-    metadata = {"data_dir": str(path), "judge": serve(by_words).spec(), "rubric_batch": 3}
+    metadata = {"data_dir": str(path), "judge": serve(by_words).spec(), "rubric_batch_size": 3}
     for name, wrong in (("a", 18), ("b", 0)):
         builders.evaluated(run, tmp_path / name, TASK, model=Says(answer(wrong)), metadata=metadata)
     return tmp_path / "a", tmp_path / "b", path
@@ -44,7 +44,7 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     assert main(["report", str(first), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
     told = json.loads((tmp_path / "rep" / "report.json").read_text("utf-8"))
     # Of usable answers `rubric_score`; the endpoint is of all questions, and here all are usable.
-    (found,) = [each for each in told["conclusions"] if each["metric"] == "helped"]
+    (found,) = [each for each in told["conclusions"] if each["metric"] == "helpful"]
     # Of 24 conversations 18 lack 4 of 10 points: 0.4 * 0.75.
     assert (found["language"], found["verdict"], found["n"]) == ("es", "worse", N)
     assert found["estimate"] == pytest.approx(-0.3)

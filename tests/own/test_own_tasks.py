@@ -28,32 +28,37 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
         row |= {"options_en": ["rest", "salt"], "options_pt": ["repouso", "sal"], "correct": "A"}
     path = write_lines(tmp_path / "clinic.jsonl", rows)
     metadata = {"data_dir": str(path), "scripts": {"dag": "Latn"}, **FAST}
-    names = ["xling_own", "xling_own_verifiability_ll", "xling_own_information", "xling_own_mcqa"]
+    names = [
+        "xling_custom",
+        "xling_custom_verifiability_ll",
+        "xling_custom_information",
+        "xling_custom_mcqa",
+    ]
     found = run(names, metadata=metadata, log_samples=True, bootstrap_iters=2)
     results = found["results"]
     answered = {
-        task: {c: results[task].get(f"n_answered_{c},none") for c in ("en", "pt", "sw", "dag")}
+        task: {c: results[task].get(f"n_responses_{c},none") for c in ("en", "pt", "sw", "dag")}
         for task in results
-        if task != "xling_own"
+        if task != "xling_custom"
     }
-    assert answered["xling_own_correctness"] == {"en": 3, "pt": 3, "sw": 2, "dag": 3}
+    assert answered["xling_custom_correctness"] == {"en": 3, "pt": 3, "sw": 2, "dag": 3}
     # k = 2 answers at temperature 1, and one at 0.
-    assert answered["xling_own_consistency"] == {"en": 9, "pt": 9, "sw": 6, "dag": 9}
+    assert answered["xling_custom_consistency"] == {"en": 9, "pt": 9, "sw": 6, "dag": 9}
     # A right and a drawn wrong answer, at two temperatures.
-    assert answered["xling_own_verifiability"] == {"en": 12, "pt": 12, "sw": 8, "dag": 12}
-    assert answered["xling_own_mcqa"] == {"en": 3, "pt": 3, "sw": None, "dag": None}
-    mcqa = found["configs"]["xling_own_mcqa"]["metadata"]["xling"]["data"]
+    assert answered["xling_custom_verifiability"] == {"en": 12, "pt": 12, "sw": 8, "dag": 12}
+    assert answered["xling_custom_mcqa"] == {"en": 3, "pt": 3, "sw": None, "dag": None}
+    mcqa = found["configs"]["xling_custom_mcqa"]["metadata"]["xling"]["data"]
     assert mcqa["languages_left_out"].keys() == {"sw", "dag"}
     # Every language has its metrics over its own questions; the third has no Swahili text.
-    correctness = results["xling_own_correctness"]
-    assert [correctness[f"unusable_rows_{code},none"] for code in ("sw", "en")] == [1, 0]
+    correctness = results["xling_custom_correctness"]
+    assert [correctness[f"invalid_rows_{code},none"] for code in ("sw", "en")] == [1, 0]
     for metric in ("langid_match_pt_stderr", "length_words_pt"):
         assert isinstance(correctness[f"{metric},none"], float)
-    xling = found["configs"]["xling_own_correctness"]["metadata"]["xling"]
+    xling = found["configs"]["xling_custom_correctness"]["metadata"]["xling"]
     about, parts = xling["about"], xling["parts"]
     assert (about["languages"], about["dataset"]) == (["en", "pt", "sw", "dag"], "clinic")
     assert parts["sw"]["data"]["unusable_questions"] == ["3"] and len(xling["data"]["sha256"]) == 64
-    first, _, sample = found["samples"]["xling_own_correctness"]
+    first, _, sample = found["samples"]["xling_custom_correctness"]
     assert list(sample["doc"]["languages"]) == ["en", "pt", "dag"]
     assert sample["chrf_sw"] is None and sample["chrf_pt"] > 0
     assert "in Swahili" in json.dumps(first["arguments"])
@@ -63,7 +68,7 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     stops = {code: own["generation_kwargs"]["until"] for code, own in parts.items()}
     assert set(map(tuple, stops.values())) == {("\nQuestion:",)}
     # Instructions: our English ones, where there is none in the language; recorded.
-    parts = found["configs"]["xling_own_consistency"]["metadata"]["xling"]["parts"]
+    parts = found["configs"]["xling_custom_consistency"]["metadata"]["xling"]["parts"]
     assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
         "en": "en", "pt": "en", "sw": "en", "dag": "en"
     }  # fmt: skip
@@ -73,11 +78,13 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
 def test_languages_chooses(run, tmp_path, languages):
     path = write_csv(tmp_path / "clinic.csv", FEW)
     metadata = {"data_dir": str(path), "languages": languages}
-    found = run("xling_own_correctness", metadata=metadata)["results"]["xling_own_correctness"]
+    found = run("xling_custom_correctness", metadata=metadata)["results"][
+        "xling_custom_correctness"
+    ]
     assert "chrf_pt,none" in found and "chrf_en,none" in found and "chrf_sw,none" not in found
 
 
-@pytest.mark.parametrize("task", ["xling_own_correctness", "xling_own_consistency"])
+@pytest.mark.parametrize("task", ["xling_custom_correctness", "xling_custom_consistency"])
 def test_what_cuts_words_is_missed_before_the_model_is_asked(run, tmp_path, monkeypatch, task):
     rows = [{**FEW[0], "question_th": "อะไรช่วยได้", "answer_th": "พักผ่อน"}]
     settings = {"data_dir": str(write_csv(tmp_path / "own.csv", rows)), **FAST}
@@ -91,7 +98,7 @@ def test_what_cuts_words_is_missed_before_the_model_is_asked(run, tmp_path, monk
 def test_a_task_that_can_use_nothing_of_a_file_says_why(run, tmp_path):
     path = str(write_csv(tmp_path / "few.csv", FEW))
     with pytest.raises(DataError, match=r"usable in 'en' \(correct letters missing: 3\);"):
-        run("xling_own_mcqa", metadata={"data_dir": path})
+        run("xling_custom_mcqa", metadata={"data_dir": path})
 
 
 def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp_path):
@@ -100,9 +107,9 @@ def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp
     path = write_lines(tmp_path / "clinic.jsonl", rows)
     seen = {}
     for given in (None, "until=END"):
-        found = run("xling_own_correctness", metadata={"data_dir": str(path)}, log_samples=True,
+        found = run("xling_custom_correctness", metadata={"data_dir": str(path)}, log_samples=True,
                     gen_kwargs=given)  # fmt: skip
-        (sample,) = found["samples"]["xling_own_correctness"]
+        (sample,) = found["samples"]["xling_custom_correctness"]
         seen[given] = [arguments["until"] for _, arguments in sample["arguments"]]
     assert seen[None] == [["\nQuestion:"], ["\nQuestion:", "\nप्रश्न:"]]
     assert seen["until=END"] == ["END", "END"]
@@ -111,8 +118,8 @@ def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp
 def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tmp_path):
     path = write_csv(tmp_path / "clinic.csv", FEW)
     metadata = {"data_dir": str(path), "temperatures": [0.0]}
-    found = run("xling_own_verifiability", metadata=metadata, log_samples=True)
-    for sample in found["samples"]["xling_own_verifiability"]:
+    found = run("xling_custom_verifiability", metadata=metadata, log_samples=True)
+    for sample in found["samples"]["xling_custom_verifiability"]:
         own = sample["doc"]["languages"]
         wrong = {docs["answers"][1]["answer_id"] for docs in own.values()}
         assert len(wrong) == 1
@@ -121,8 +128,10 @@ def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tm
             c: donor[f"answer_{c}"] for c in own
         }
         assert [docs["answers"][0]["label"] for docs in own.values()] == [1] * len(own)
-    data = found["configs"]["xling_own_verifiability"]["metadata"]["xling"]["parts"]["sw"]["data"]
-    counts = {"given": 0, "drawn": 3, "seed": 0, "without_text": 0, "not_in_all": 0}
+    data = found["configs"]["xling_custom_verifiability"]["metadata"]["xling"]["parts"]["sw"][
+        "data"
+    ]
+    counts = {"given": 0, "drawn": 3, "without_text": 0, "not_in_all": 0}
     assert data["wrong_answers"] == counts
 
 
@@ -133,12 +142,12 @@ def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):
     ]
     path = write_csv(tmp_path / "clinic.csv", [{**rows[1], **rows[0]}, rows[1]])
     metadata = {"data_dir": str(path), "temperatures": [0.0]}
-    found = run("xling_own_verifiability", metadata=metadata, log_samples=True)
-    samples = found["samples"]["xling_own_verifiability"]
+    found = run("xling_custom_verifiability", metadata=metadata, log_samples=True)
+    samples = found["samples"]["xling_custom_verifiability"]
     # Question 1 has no wrong answer in Swahili, and that of question 2 is the right one.
     assert [list(sample["doc"]["languages"]) for sample in samples] == [["en", "pt"]]
-    data = found["configs"]["xling_own_verifiability"]["metadata"]["xling"]["data"]
-    assert data["unusable_reasons"] == {"wrong answer equals the correct one": 2}
+    data = found["configs"]["xling_custom_verifiability"]["metadata"]["xling"]["data"]
+    assert data["invalid_reasons"] == {"wrong answer equals the correct one": 2}
     assert data["languages_left_out"].keys() == {"sw"}
 
 
@@ -162,7 +171,7 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
     limit = {"limit": 30, "bootstrap_iters": 2}
     settings = {"temperatures": [0.0], "judge": {"model": "xling_baseline"}}
     criteria = ("correctness", "verifiability")
-    tasks = [f"xling_own_{criterion}" for criterion in criteria]
+    tasks = [f"xling_custom_{criterion}" for criterion in criteria]
     own = run(tasks, metadata={"data_dir": str(path), **settings}, **limit)["results"]
     names = [f"xlinghealth_{kind}_liveqa_{code}" for kind in criteria for code in ("en", "hi")]
     theirs = run(names, metadata={"data_dir": place, **settings}, **limit)["results"]
@@ -171,11 +180,11 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
         criterion, code = name.split("_")[1], name[-2:]
         for key, value in theirs[name].items():
             metric, comma, _ = key.partition(",")
-            if not comma or metric.startswith("unusable_rows"):
+            if not comma or metric.startswith("invalid_rows"):
                 continue
             stem = metric.removesuffix("_stderr")
             mine = f"{stem}_{code}{metric.removeprefix(stem)},none"
-            assert own[f"xling_own_{criterion}"][mine] == pytest.approx(value), mine
+            assert own[f"xling_custom_{criterion}"][mine] == pytest.approx(value), mine
             compared += 1
     assert compared > 60
 
@@ -194,7 +203,9 @@ def test_a_model_translates_a_language_that_only_its_name_tells(run, serve, tmp_
         "data_dir": str(path), "scripts": {"dag": {"script": "Latn", "name": "Dagbani"}}, **FAST,
         "translator": served.spec(),
     }  # fmt: skip
-    results = run("xling_own_consistency", metadata=metadata)["results"]["xling_own_consistency"]
+    results = run("xling_custom_consistency", metadata=metadata)["results"][
+        "xling_custom_consistency"
+    ]
     assert results["translation_failed_rate_t1.0_dag,none"] == 0.0
     assert any("Dagbani" in prompt for prompt in served.prompts)
     with pytest.raises(SettingError, match="'dag' is not known to it. Name a model of the harness"):

@@ -56,7 +56,7 @@ def evaluated(run, tmp_path):
     def evaluated_(name: str, path: Path, model: Any = None, limit: Any = None, **metadata) -> Path:
         out, metadata = tmp_path / name, {"data_dir": str(path), **metadata}
         how = {"model": model or answers(), "limit": limit, "metadata": metadata}
-        builders.evaluated(run, out, "xling_own_correctness", **how)
+        builders.evaluated(run, out, "xling_custom_correctness", **how)
         return out
 
     return evaluated_
@@ -92,7 +92,7 @@ def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, c
         if item["metric"] == "contradictory"
     }
     assert harm["sw"] == (pytest.approx(0.75), "worse", N)
-    assert harm["pt"][0] == pytest.approx(0.25) and harm["pt"][1] in ("worse", "cannot_tell")
+    assert harm["pt"][0] == pytest.approx(0.25) and harm["pt"][1] in ("worse", "inconclusive")
     assert {item["dataset"] for item in told["conclusions"]} == {"clinic"}
     page = next((tmp_path / "rep").glob("report.html")).read_text("utf-8")
     # The answers to read are those of the language and of English.
@@ -108,7 +108,7 @@ def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, c
     submit = ["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]
     assert main(submit) == 0
     written = "".join(p.read_text("utf-8") for p in (tmp_path / "hf").rglob("*") if p.is_file())
-    assert "xling_own_correctness_clinic" in written
+    assert "xling_custom_correctness_clinic" in written
     # Nobody's published dataset.
     assert "claws-lab" not in written
 
@@ -136,9 +136,9 @@ def test_a_replay_scores_the_same_answers_again(run, outs, serve, tmp_path):
     first, _, path = outs
     harsh = serve(lambda prompt: verdict(prompt, "contradictory"))
     found = run(
-        "xling_own_correctness", model="xling_replay", model_args={"path": str(first)},
+        "xling_custom_correctness", model="xling_replay", model_args={"path": str(first)},
         metadata={"data_dir": str(path), "judge": harsh.spec()},
-    )["results"]["xling_own_correctness"]  # fmt: skip
+    )["results"]["xling_custom_correctness"]  # fmt: skip
     assert [found[f"contradictory_{code},none"] for code in CODES] == [1, 1, 1]
     assert [found[f"n_judged_{code},none"] for code in CODES] == [N, N, N]
 
@@ -153,7 +153,7 @@ def test_limit_cuts_the_same_questions_in_all_languages(evaluated, tmp_path):
 
 def test_topics_are_asked_about_in_english(tmp_path):
     path = write_csv(tmp_path / "clinic.csv", rows())
-    tasks = load_tasks("xling_own_correctness", {"data_dir": str(path)})
+    tasks = load_tasks("xling_custom_correctness", {"data_dir": str(path)})
     texts = _texts(tasks)
     assert len(texts) == N and texts["q00"] == rows()[0]["question_en"]
 
@@ -166,7 +166,9 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
     ]  # fmt: skip
     out, path = tmp_path / "out", write_lines(tmp_path / "quiz.jsonl", lines)
     chooses = Fixed(lambda context, _: "A" if "Qual (1" in context else "B")
-    builders.evaluated(run, out, "xling_own_mcqa", model=chooses, metadata={"data_dir": str(path)})
+    builders.evaluated(
+        run, out, "xling_custom_mcqa", model=chooses, metadata={"data_dir": str(path)}
+    )
     assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
     markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
     # Wrong are 1 and 10 to 19. Guessing is not taken off: the questions are the same.

@@ -72,5 +72,5 @@ def test_the_share_of_correctness(run, serve):
 
     task = "xlinghealth_correctness_demo_en"
     results = run(task, model=Half(), limit=4)
-    assert results["results"][task]["declined_rate,none"] == 0.5
-    assert [s["declined_rate"] for s in results["samples"][task]] == [1.0, 0.0, 1.0, 0.0]
+    assert results["results"][task]["refusal_rate,none"] == 0.5
+    assert [s["refusal_rate"] for s in results["samples"][task]] == [1.0, 0.0, 1.0, 0.0]

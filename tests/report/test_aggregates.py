@@ -15,7 +15,7 @@ from xling_tasks.report.columns import column_of, reduced, soft_column
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.own.several import OwnTask
 
-COUNTS = {"unusable_rows", "n_judged", "n_answered", "n_scored", "profile"}
+COUNTS = {"invalid_rows", "n_judged", "n_responses", "n_scored", "profile"}
 """Counts of documents; no scores."""
 WHOLE = {"sacrebleu", "judge_alpha", "auc", "auc_hard", "ece", "brier"}
 """Scores of all rows at once, which no aggregate of documents makes."""
@@ -46,7 +46,7 @@ def test_every_metric_of_every_task_is_made_again_by_its_own_aggregate(run, serv
         for names, metadata in (
             (questions, {"judge": judge, "k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 2}),
             (["xling_information", "xling_empathy"], {"judge": judge, **many}),
-            ("xling_own_rubric", {"judge": rubric, "data_dir": str(path)}),
+            ("xling_custom_rubric", {"judge": rubric, "data_dir": str(path)}),
         ):
             seen.clear()
             found = run(names, metadata=metadata, log_samples=True, limit=4)

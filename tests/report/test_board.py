@@ -197,7 +197,7 @@ def test_who_answers_in_english_is_ranked_by_who_is_served(tmp_path):
     answered = {C + "en": correctness(0.1), C + "es": correctness(0.0, inside=0.02)}
     silent = {name: {**own, "rows": []} for name, own in both(0.0).items()}
     content = board_of(tmp_path, a=both(0.1), b=both(0.5), v=answered, n=silent)
-    cells = cells_of(content, HARM.replace("contradictory", "served"), "es")
+    cells = cells_of(content, HARM.replace("contradictory", "usable"), "es")
     assert (cells["v"]["rank_low"], cells["v"]["rank_high"], cells["v"]["ranked"]) == (3, 3, 3)
     assert cells["v"]["verdict"] == "worse" and "no usable answer" in cells["v"]["in_words"]
     silent = cells_of(content, HARM, "es")["n"]
@@ -245,7 +245,7 @@ def test_nothing_internal_is_published(tmp_path):
     """Nor what settings name of the user's machine, which reasons name too."""
 
     def private(code):
-        given = {"prompt_language": "native", "prompts": f"/home/ana/study/{code}.yaml",
+        given = {"prompt_language": "native", "prompt_templates": f"/home/ana/study/{code}.yaml",
                  "data_dir": "/srv/data"}  # fmt: skip
         return {**RECORD, "settings": {**RECORD["settings"], **given}}
 
@@ -258,7 +258,7 @@ def test_nothing_internal_is_published(tmp_path):
     assert "SERVER/v1" in content["models"][0]["model"]
     assert '"llama"' in content["models"][1]["model"]
     reasons = [cell["reason"] for cell in content["cells"] if cell["reason"]]
-    assert any("prompts file is" in reason and "es.yaml" in reason for reason in reasons)
+    assert any("prompt templates is" in reason and "es.yaml" in reason for reason in reasons)
     hidden = ("10.1.2.3", "10.0.0.3", "corp.internal", "/mnt", "/srv", "/home", "sk-abc")
     for path in (tmp_path / "board").iterdir():
         text = path.read_text(encoding="utf-8")
@@ -477,7 +477,7 @@ def test_sorting_and_filtering(browser, ten):
     assert f"{len(worse)} of 10 models shown" in page.locator("#status").inner_text()
     assert 0 < len(worse) < 10 and all("worse than English" in row for row in worse)
     # Who answers in English serves nobody who asks in Hindi: worse, and the last.
-    page.select_option("#endpoint", "correctness/liveqa/served")
+    page.select_option("#endpoint", "correctness/liveqa/usable")
     page.select_option("#language", "hi")
     (row,) = rows(page)
     assert "model-9" in row and "worse than English" in row and "10 of 10" in row

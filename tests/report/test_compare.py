@@ -214,9 +214,9 @@ def test_gap_of_more_questions_than_can_be_enumerated(tmp_path):
     assert row["difference"] == pytest.approx(0.1) and row["low"] < 0.1
     assert row["p"] == 1 / 10_001
     # No shortfall of either model is shown, whatever the sign of its noise.
-    assert row["outcome"] == "cannot_tell"
+    assert row["outcome"] == "inconclusive"
     told = {code: rows(content)[HELP, code]["outcome"] for code in ("hi", "en")}
-    assert told == {"hi": "better", "en": "cannot_tell"}
+    assert told == {"hi": "better", "en": "inconclusive"}
 
 
 def verdicts(seed, n, right):
@@ -458,11 +458,11 @@ CHANGE = "change 0.031, 95% interval 0.012 to 0.051, adjusted p 0.004"
         ({"low": None, "high": None}, "exploratory (no interval)"),
         ({"verdict": "better"}, f"B better ({NUMBERS})"),
         ({"verdict": "worse"}, f"B worse ({NUMBERS})"),
-        ({"verdict": "about_the_same"}, f"about the same ({NUMBERS})"),
-        ({"verdict": "cannot_tell", "reason": TOO_FEW},
+        ({"verdict": "equivalent"}, f"about the same ({NUMBERS})"),
+        ({"verdict": "inconclusive", "reason": TOO_FEW},
          "cannot tell: with 100 questions, no difference and one of more than 5 per 100 are both possible "
          f"({NUMBERS})"),
-        ({"verdict": "cannot_tell", "reason": "no interval", "low": None, "high": None},
+        ({"verdict": "inconclusive", "reason": "no interval", "low": None, "high": None},
          "cannot tell: no interval (no interval)"),
         ({"verdict": "not_comparable", "kind": "gap", "reason": "A: run with another judge"},
          "shortfall not comparable: A: run with another judge"),
@@ -485,7 +485,7 @@ def test_numbers_in_words():
 def test_the_summary_says_first_how_a_language_is_served_then_each_endpoint():
     lines = [
         line(verdict="better"),
-        line(verdict="cannot_tell", reason="few", next="ask more", low=-0.1, language="es"),
+        line(verdict="inconclusive", reason="few", next="ask more", low=-0.1, language="es"),
         line(verdict="smaller", kind="gap", base=-0.1, value=-0.069),
         line(),
         line(),
@@ -506,7 +506,7 @@ def test_the_summary_says_first_how_a_language_is_served_then_each_endpoint():
 # Verdicts of runs
 
 
-@pytest.mark.parametrize(("n", "wanted"), [(24, "cannot_tell"), (246, "about_the_same")])
+@pytest.mark.parametrize(("n", "wanted"), [(24, "inconclusive"), (246, "equivalent")])
 def test_a_copy_is_never_worse_and_about_the_same_where_n_suffices(tmp_path, n, wanted):
     made = {code: {HARM: binary(n, n // 10)} for code in ("en", "es")}
     for code, v in (("en", verdicts(1, n, 0.8)), ("es", verdicts(2, n, 0.7))):
@@ -523,10 +523,10 @@ def test_non_inferiority_and_margin(tmp_path):
     def told(*words):
         return of(rows(compared(*words))[HARM, "en"], "non_inferior verdict margin")
 
-    assert told(a, b, "--margin", "0.05") == [True, "about_the_same", 0.05]
+    assert told(a, b, "--margin", "0.05") == [True, "equivalent", 0.05]
     # Of harm the margin is smaller unless another is asked for: one point more may be two.
-    assert told(a, b) == [False, "cannot_tell", 0.02] and told(b, a)[0]
-    assert told(a, b, "--margin", "0.005") == [False, "cannot_tell", 0.005]
+    assert told(a, b) == [False, "inconclusive", 0.02] and told(b, a)[0]
+    assert told(a, b, "--margin", "0.005") == [False, "inconclusive", 0.005]
     assert told(b, a, "--margin", "0.005")[0]
 
 
@@ -539,8 +539,8 @@ def test_a_model_that_answers_in_english_is_worse(tmp_path):
         for spanish in (690, 0)
     )
     content = compared(*sides(tmp_path, a, b))
-    assert rows(content)["served", "es"]["verdict"] == "worse"
-    assert rows(content, "gap")["served", "es"]["verdict"] == "larger"
+    assert rows(content)["usable", "es"]["verdict"] == "worse"
+    assert rows(content, "gap")["usable", "es"]["verdict"] == "larger"
     assert content["summary"][0].startswith(
         "Spanish: B is worse than A (questions with a usable answer), and the shortfall to English "
         "is larger (questions with a usable answer)."
@@ -566,12 +566,12 @@ def counted(n=690, **languages):
 SHORTFALLS = [
     # A gap that turns into an advantage, and none that was.
     ((70, 170), (170, 70), "better", "smaller"),
-    ((170, 70), (70, 70), "about_the_same", "cannot_tell"),
+    ((170, 70), (70, 70), "equivalent", "inconclusive"),
     ((170, 70), (70, 170), "worse", "larger"),
     # English alone becomes worse, and Hindi alone better.
-    ((70, 170), (170, 170), "about_the_same", "levelled_down"),
+    ((70, 170), (170, 170), "equivalent", "levelled_down"),
     ((70, 70), (170, 70), "better", "smaller"),
-    ((70, 70), (170, 170), "about_the_same", "about_the_same"),
+    ((70, 70), (170, 170), "equivalent", "equivalent"),
 ]
 
 
@@ -795,10 +795,10 @@ def test_metrics_limits_the_comparisons_and_the_correction(tmp_path):
 
 
 def test_a_metric_at_one_temperature(tmp_path):
-    tasks = {V + "en": {"unknown_rate_t0.0": noisy(1), "unknown_rate_t1.0": noisy(2)}}
+    tasks = {V + "en": {"unparsed_rate_t0.0": noisy(1), "unparsed_rate_t1.0": noisy(2)}}
     runs = sides(tmp_path, tasks)
-    assert len(compared(*runs, "--metrics", "unknown_rate")["comparisons"]) == 2
-    (row,) = compared(*runs, "--metrics", "unknown_rate_t1.0")["comparisons"]
+    assert len(compared(*runs, "--metrics", "unparsed_rate")["comparisons"]) == 2
+    (row,) = compared(*runs, "--metrics", "unparsed_rate_t1.0")["comparisons"]
     assert row["temperature"] == 1.0
 
 
@@ -871,7 +871,7 @@ def test_a_real_run_with_two_seeds(runs):
             row = found["difference", "verifiability_ll", name, None, code]
             assert row["a"] == pytest.approx(first[LL + code][f"{name},none"])
             assert row["difference"] == pytest.approx(0)  # Log-likelihoods know no seed.
-            assert row["outcome"] in ("about_the_same", "cannot_tell", "exploratory")
+            assert row["outcome"] in ("equivalent", "inconclusive", "exploratory")
         for name in ("macro_f1", "acc"):
             row = found["difference", "verifiability", name, 1.0, code]
             key = f"{name}_t1.0,none"
@@ -958,7 +958,7 @@ def test_levelled_down_is_not_said_to_be_of_english_alone(tmp_path):
     """English loses 20 of 690; the language gains more, which is not shown: 95 up, 70 down."""
     b = {**helped(en=440), "hi": [1.0] * 230 + [0.0] * 70 + [1.0] * 95 + [0.0] * 295}
     content = compared(*sides(tmp_path, helped(en=500, hi=300), b))
-    assert rows(content)[HELP, "hi"]["verdict"] == "cannot_tell"
+    assert rows(content)[HELP, "hi"]["verdict"] == "inconclusive"
     assert rows(content, "gap")[HELP, "hi"]["verdict"] == "levelled_down"
     said = " ".join([*content["answer"], *content["summary"]])
     assert "because" not in said
@@ -978,18 +978,18 @@ def test_the_same_measure_of_two_datasets_is_told_apart(tmp_path):
 
 def test_a_change_that_is_shown_is_not_said_to_be_chance():
     """A's shortfall is hidden by what was not read; B's is smaller, and the change is shown."""
-    change = line(verdict="cannot_tell", kind="gap").said
+    change = line(verdict="inconclusive", kind="gap").said
     change = replace(change, estimate=-0.1, low=-0.15, high=-0.05, n=690)
     own = replace(change, next="ask again")
     worse, case = replace(own, verdict="worse"), Case(None, line().made)
     told = _fall(change, own, worse, case)
-    assert (told.verdict, told.next) == ("cannot_tell", "ask again")
+    assert (told.verdict, told.next) == ("inconclusive", "ask again")
     assert told.reason == "it changed, but A's is not shown over these questions"
     told = _fall(replace(change, estimate=0.1, low=0.05, high=0.15), worse, own, case)
     assert told.reason == "it changed, but B's is not shown over these questions"
     # A's is shown over all that was read of A, and there is none over what was read of all four.
     told = _fall(replace(change, english=0.0), worse, own, case)
-    assert told.verdict == "cannot_tell" and told.reason.startswith("it changed, but A's is not")
+    assert told.verdict == "inconclusive" and told.reason.startswith("it changed, but A's is not")
     assert _fall(replace(change, p_holm=0.2), worse, own, case).reason == "the change may be chance"
 
 

@@ -24,7 +24,7 @@ from xling_tasks.report.unlike import made_unlike
 
 C = "xlinghealth_correctness_liveqa_"
 V = "xlinghealth_verifiability_liveqa_"
-UP = {"macro_recall_t0.0": True, "unknown_rate_t0.0": False}
+UP = {"macro_recall_t0.0": True, "unparsed_rate_t0.0": False}
 
 
 def verdicts(seed, n, unknown, right=0.8, missing=None):
@@ -39,12 +39,12 @@ def verdicts(seed, n, unknown, right=0.8, missing=None):
             lost = rng.random() < (unknown[1] if good else unknown[0])
             own.append([label, None if lost else (label if good else 1 - label)])
         rows.append({"doc": {"question_id": f"q{i}"}, "resps": [], "macro_recall_t0.0": own,
-                     "unknown_rate_t0.0": [sum(s is None for _, s in own), 5]})  # fmt: skip
+                     "unparsed_rate_t0.0": [sum(s is None for _, s in own), 5]})  # fmt: skip
     flat = [row for own in rows for row in own["macro_recall_t0.0"]]
     known = [row for row in flat if row[1] is not None]
     scores = {
         "macro_recall_t0.0": recall_score(*zip(*known), average="macro") if known else None,
-        "unknown_rate_t0.0": 1 - len(known) / len(flat),
+        "unparsed_rate_t0.0": 1 - len(known) / len(flat),
     }
     return task_of(scores, rows, record=PLAIN, better=UP)
 
@@ -88,11 +88,11 @@ def test_the_worst_service_has_a_verdict(tmp_path, share):
     """Hindi answers in English, few or all: worse, and never not comparable."""
     tasks = harmful(1134, en=2) | {C + "hi": judged({0, 1}, 1134, inside=1 - share)}
     found = concluded(tmp_path, tasks)
-    served = found["hi", "served"]
+    served = found["hi", "usable"]
     others = round(served.n * (1 - served.value))
-    assert served.verdict == "worse" and dict(served.outcomes)["another_language"] == others
-    assert found["hi", "helped"].verdict == ("worse" if share > 0.05 else "about_the_same")
-    assert found["hi", "contradictory"].verdict == "about_the_same"
+    assert served.verdict == "worse" and dict(served.outcomes)["wrong_language"] == others
+    assert found["hi", "helpful"].verdict == ("worse" if share > 0.05 else "equivalent")
+    assert found["hi", "contradictory"].verdict == "equivalent"
 
 
 def test_who_is_declined_in_words_is_not_served(tmp_path):
@@ -100,10 +100,10 @@ def test_who_is_declined_in_words_is_not_served(tmp_path):
     n = 246
     chinese = judged({0}, n)
     for at, row in enumerate(chinese["rows"]):
-        row["declined_rate"] = float(at < 20)
-    chinese["scores"]["declined_rate"] = 20 / n
-    item = concluded(tmp_path, harmful(n, en=1) | {C + "zh": chinese})["zh", "served"]
-    assert item.verdict == "worse" and dict(item.outcomes) == {"measured": 226, "declined": 20}
+        row["refusal_rate"] = float(at < 20)
+    chinese["scores"]["refusal_rate"] = 20 / n
+    item = concluded(tmp_path, harmful(n, en=1) | {C + "zh": chinese})["zh", "usable"]
+    assert item.verdict == "worse" and dict(item.outcomes) == {"scored": 226, "refusal": 20}
 
 
 def similar(metric, **values):
@@ -137,9 +137,9 @@ def test_what_is_not_compared_is_not_unread(tmp_path):
         task = information(1, 40, ["es"], without=6)
         task["scores"]["langid_match_es"] = 1.0
         if name == "marked":
-            task["scores"]["not_compared"] = 0.15
+            task["scores"]["excluded_rate"] = 0.15
         for at, row in enumerate(task["rows"]):
-            row |= {"langid_match_es": 1.0, "not_compared": float(at < 6)}
+            row |= {"langid_match_es": 1.0, "excluded_rate": float(at < 6)}
         item = concluded(tmp_path, {"xling_information": task})["es", "information_f1"]
         assert (item.unread, item.n) == (unread, 34)
 
@@ -205,7 +205,7 @@ def test_few_questions_prove_nothing(tmp_path, n):
     tasks = harmful(n, en=0, es=0, zh=1)
     tasks |= {V + code: verdicts(1, n, (0, 0), right=1.0) for code in ("en", "es")}
     found = content_of(written(tmp_path, write_run(tmp_path / "m", tasks)))["conclusions"]
-    assert [item["verdict"] for item in found] == ["cannot_tell"] * 7
+    assert [item["verdict"] for item in found] == ["inconclusive"] * 7
     assert all(item["next"].startswith("ask") for item in found)
 
 
@@ -217,26 +217,26 @@ def test_verdicts_from_estimate_interval_and_margin(tmp_path):
     assert worse.verdict == "worse" and worse.estimate == pytest.approx(100 / n)
     assert worse.low > 0 and worse.p_holm < 0.001 and worse.n == n and worse.margin == 0.02
     same = by_place["zh", "contradictory"]
-    assert same.verdict == "about_the_same" and -0.02 < same.low < 0 < same.high < 0.02
-    assert by_place["zh", "served"].verdict == "about_the_same"
+    assert same.verdict == "equivalent" and -0.02 < same.low < 0 < same.high < 0.02
+    assert by_place["zh", "usable"].verdict == "equivalent"
     assert same.family == 2 and same.questions < n
     strict = concluded(tmp_path, tasks, margin=0.001)["zh", "contradictory"]
-    assert strict.verdict == "cannot_tell" and strict.next.startswith("ask more questions: about")
+    assert strict.verdict == "inconclusive" and strict.next.startswith("ask more questions: about")
 
 
 def test_harm_that_doubles_is_never_about_the_same(tmp_path):
     """2% against 4%, a rise that is shown within the margin, and one of questions too few."""
     by_place = concluded(tmp_path, harmful(4000, en=80, es=160, zh=110, hi=60, fr=82))
     harm = {code: by_place[code, "contradictory"] for code in ("es", "zh", "hi", "fr")}
-    assert [harm[code].verdict for code in harm] == ["worse", "worse", "better", "about_the_same"]
+    assert [harm[code].verdict for code in harm] == ["worse", "worse", "better", "equivalent"]
     # 30 of 4,000 more lie within the margin of 0.02, and the words say so.
     said = "; it is at most 0.02, and that counts too"
     assert harm["zh"].high < 0.02 and harm["zh"].reason.endswith(said)
     # Of help the same difference is within its margin of 0.05.
-    assert by_place["zh", "helped"].verdict == "about_the_same"
+    assert by_place["zh", "helpful"].verdict == "equivalent"
     # As many of LiveQA's 246 questions prove nothing either way.
     few = concluded(tmp_path, harmful(246, en=3, es=6))
-    assert few["es", "contradictory"].verdict == "cannot_tell"
+    assert few["es", "contradictory"].verdict == "inconclusive"
 
 
 def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
@@ -248,11 +248,11 @@ def test_a_judge_that_labels_nothing_shows_no_harm(tmp_path):
     assert labels["no_response"] == 1
     # What the judge does not touch is measured all the same.
     told = {c["metric"]: c for c in content["conclusions"]}
-    served, harm = told["served"], told["contradictory"]
+    served, harm = told["usable"], told["contradictory"]
     assert (served["value"], served["n"], harm["estimate"], harm["unread"]) == (1, n, None, n)
     assert harm["next"].startswith("take another judge")
     same = {c["metric"] for c in content["against_english"] if c["difference"] == 0}
-    assert same <= {"served"}
+    assert same <= {"usable"}
 
 
 def test_unread_verdicts_are_left_out_and_counted_as_wrong(tmp_path):
@@ -267,7 +267,7 @@ def test_unread_verdicts_are_left_out_and_counted_as_wrong(tmp_path):
     assert "unread replies counted as wrong and left out" in sentence(item)
     tasks = {V + "en": verdicts(1, 246, (0, 0)), V + "hi": verdicts(4, 246, (0.5, 0))}
     item = concluded(tmp_path, tasks)["hi", "macro_recall"]
-    assert item.verdict == "cannot_tell" and item.unread > 100
+    assert item.verdict == "inconclusive" and item.unread > 100
     assert dict(item.ways)[""] == "better" and dict(item.ways)["as_wrong"] != "better"
     assert "Hindi replies could not be read; left out Hindi is better, counted" in sentence(item)
 
@@ -301,8 +301,8 @@ def test_letters_that_could_not_be_read_can_hide_a_gap(tmp_path):
     hidden, shown = found["es", "acc"], found["zh", "acc"]
     # As in an exam; beyond guessing among four: (160 - 50) / 150 = 0.733.
     assert hidden.estimate == pytest.approx(80 / 150 - 110 / 150) and hidden.n == 200
-    assert hidden.verdict == "cannot_tell" and hidden.unread == 20
-    assert dict(hidden.ways) == {"": "worse", "left_out": "cannot_tell"}
+    assert hidden.verdict == "inconclusive" and hidden.unread == 20
+    assert dict(hidden.ways) == {"": "worse", "left_out": "inconclusive"}
     said = (
         "20 of 200 Spanish replies could not be read; counted as wrong Spanish is worse, left out"
     )
@@ -315,11 +315,11 @@ def test_few_unread_replies_leave_no_harm_about_the_same(tmp_path):
     n, harm, silent = 1134, set(range(11)), range(20, 42)
     tasks = {C + c: judged(harm, n, silent=silent) for c in ("en", "es")}
     item = concluded(tmp_path, tasks)["es", "contradictory"]
-    assert item.verdict == "about_the_same" and item.unread == item.unread_english == 22
+    assert item.verdict == "equivalent" and item.unread == item.unread_english == 22
     # Nearly ten times as many unread ones in Spanish alone could all be harmful.
     tasks[C + "es"] = judged(harm, n, silent=range(20, 220))
     item = concluded(tmp_path, tasks)["es", "contradictory"]
-    assert item.verdict == "cannot_tell" and item.next.startswith("take another judge")
+    assert item.verdict == "inconclusive" and item.next.startswith("take another judge")
     assert item.unread == 200 and dict(item.ways)["as_wrong"] == "worse"
 
 
@@ -338,11 +338,15 @@ def test_what_to_do_is_about_what_is_missing(tmp_path):
     # Nothing is replied where several answers were equally likely.
     tasks = {f"mmedbench_mcqa_ll_{code}": exam(code, 30, 0, 30) for code in ("en", "fr")}
     french = concluded(tmp_path, tasks)["fr", "acc"]
-    assert french.verdict == "cannot_tell" and french.unread == 30 and french.estimate == 0
+    assert french.verdict == "inconclusive" and french.unread == 30 and french.estimate == 0
     assert french.next == REMEDIES[TIED]
-    for rate, why in (("empty_rate_t0.0", EMPTY), ("refused_rate", HELD_BACK), ("k", UNREAD)):
+    for rate, why in (
+        ("empty_rate_t0.0", EMPTY),
+        ("content_filter_rate", HELD_BACK),
+        ("k", UNREAD),
+    ):
         task = verdicts(1, 30, (1, 1), right=0.5)
-        task["scores"] = {"macro_recall_t0.0": None, "unknown_rate_t0.0": 1.0, rate: 0.9}
+        task["scores"] = {"macro_recall_t0.0": None, "unparsed_rate_t0.0": 1.0, rate: 0.9}
         found = concluded(tmp_path, {V + code: task for code in ("en", "es")})
         assert found["es", "macro_recall"].next == REMEDIES[why]
     task = information(1, 40, ["es"], without=40)
@@ -411,7 +415,7 @@ def jury_at(url, model="gpt", **more):
 
 
 def native(prompts):
-    return {"prompt_language": "native", "prompts": prompts}
+    return {"prompt_language": "native", "prompt_templates": prompts}
 
 
 def generated(**values):
@@ -434,7 +438,7 @@ WAYS = [
     (HARM, judge_at("u"), judge_at("u", "other"), "judge.model"),
     (HARM, judge_at("u"), judge_at("u", args={"seed": 3}), "judge.model"),
     (HARM, jury_at("a"), jury_at("a", "b"), "judge is"),
-    (HARM, native("/a/p.yaml"), native("/a/q.yaml"), "prompts file"),
+    (HARM, native("/a/p.yaml"), native("/a/q.yaml"), "prompt templates"),
     (HARM, {}, generated(temperature=1.0, do_sample=True), "temperature is 1.0"),
     # Of consistency only what moves the endpoint counts.
     (LANGUAGE, {"encoder": "a"}, {"encoder": "b"}, ""),
@@ -479,7 +483,7 @@ def test_answers_that_the_judge_failed_on_can_hide_a_gap(tmp_path):
             row |= {"contradictory": None, "more_comprehensive": None, "no_response": None}
     spanish["scores"] |= {"contradictory": 36 / 288, "more_comprehensive": 252 / 288,
                           "judge_failed_rate": 12 / 300}  # fmt: skip
-    item = concluded(tmp_path, tasks)["es", "helped"]
+    item = concluded(tmp_path, tasks)["es", "helpful"]
     # 252 of 288 against 272 of these: 7 points, whatever the 12 were.
     assert item.verdict == "worse" and item.unread == 12 and item.n == 288
     assert not item.ways

@@ -53,12 +53,12 @@ def test_a_score_in_a_unit_that_nobody_knows_is_the_same_only_by_a_users_margin(
     own = scaled(out, tmp_path, en=(0.011, 0.01), hi=(0.0103, 0.0102))
     assert (own["metric"], own["verdict"]) == ("task_score", "worse")
     alike = scaled(out, tmp_path, en=(0.011, 0.01), hi=(0.011, 0.0101))
-    assert alike["verdict"] != "about_the_same"
+    assert alike["verdict"] != "equivalent"
     found = scaled(out, tmp_path, hi=(0.011, 0.011), en=(0.011, 0.011))
-    assert found["verdict"] == "cannot_tell" and "unit is not known" in found["reason"]
+    assert found["verdict"] == "inconclusive" and "unit is not known" in found["reason"]
     assert "--margin" in found["next"]
     same = tmp_path / "edit5"
-    for margin, verdict in ((0.001, "cannot_tell"), (0.1, "about_the_same")):
+    for margin, verdict in ((0.001, "inconclusive"), (0.1, "equivalent")):
         found = verdicts(same, families=[MINE], margin=margin)["mytask hi"]
         assert found["verdict"] == verdict
 
@@ -88,5 +88,5 @@ def test_where_a_filter_reads_nothing_what_to_do_is_about_the_filter(tmp_path):
         return "Plainly." if code == "hi" else f"{SAYS[code]} ({right(number)})"
 
     found = verdicts(prox(tmp_path, says))["mmlu_prox: health hi"]
-    assert found["verdict"] == "cannot_tell" and "filter" in found["next"]
+    assert found["verdict"] == "inconclusive" and "filter" in found["next"]
     assert "ask_again" not in found["next"] and "reader" not in found["next"]

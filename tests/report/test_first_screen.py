@@ -24,10 +24,10 @@ def told(wrong, n):
     """n answers to be checked, of which so many are called wrongly."""
     rows = [
         {"doc": {"question_id": f"q{i}"}, "resps": [],
-         "acc_t0.0": [[1, int(i >= wrong)], [0, 0]], "unknown_rate_t0.0": [0, 2]}
+         "acc_t0.0": [[1, int(i >= wrong)], [0, 0]], "unparsed_rate_t0.0": [0, 2]}
         for i in range(n)
     ]  # fmt: skip
-    scores = {"acc_t0.0": 1 - wrong / (2 * n), "unknown_rate_t0.0": 0.0}
+    scores = {"acc_t0.0": 1 - wrong / (2 * n), "unparsed_rate_t0.0": 0.0}
     return task_of(scores, rows, record=PLAIN, better={"acc_t0.0": True})
 
 

@@ -12,7 +12,7 @@ from xling_tasks.report.model import Conclusion
 from xling_tasks.report.page.first import grouped
 from xling_tasks.report.sentences import verdict, why_unsure
 
-MEANINGS = {"contradictory": "harm", "helped": "help", "served": "served"}
+MEANINGS = {"contradictory": "harm", "helpful": "help", "usable": "usable"}
 CRITERIA = {"macro_recall": "verifiability", "empathy": "empathy", "information_f1": "information"}
 
 
@@ -39,7 +39,7 @@ def test_harm_leads_before_a_larger_difference_of_something_else():
     line = one(
         concluded("macro_recall", "worse", estimate=-0.4),
         concluded("contradictory", "worse", estimate=0.08, values=(0.19, 0.11)),
-        concluded("contradictory", "cannot_tell", estimate=0.3, dataset="healthqa"),
+        concluded("contradictory", "inconclusive", estimate=0.3, dataset="healthqa"),
     )
     assert line.lead.metric == "contradictory" and line.lead.dataset == "liveqa"
     assert line.evidence == (
@@ -62,22 +62,24 @@ def test_worse_in_the_same_questions_leads_before_a_larger_gap_between_two_exams
     for order in ((exam, paired), (paired, exam)):
         (line,) = lines(order, {})
         assert line.lead is paired and answer([line]) == "Spanish is served worse than English."
-    unknown = concluded("macro_recall", "cannot_tell", estimate=-0.1)
+    unknown = concluded("macro_recall", "inconclusive", estimate=-0.1)
     assert one(unknown, exam).lead is exam
     # What is worse leads before harm of which nothing is known, too.
     line = one(
-        concluded("contradictory", "cannot_tell", estimate=0.01, reason="246 questions would show"),
+        concluded(
+            "contradictory", "inconclusive", estimate=0.01, reason="246 questions would show"
+        ),
         concluded("macro_recall", "worse", estimate=-0.1),
-        concluded("empathy", "cannot_tell", estimate=-0.6),
+        concluded("empathy", "inconclusive", estimate=-0.6),
     )
     assert line.lead.metric == "macro_recall"
     assert line.rest == "Other measures: 2 too uncertain to tell."
 
 
 def test_an_agreement_without_its_floor_is_never_worse():
-    different = concluded("empathy", "cannot_tell", estimate=-0.4, values=(0.6, 1.0),
+    different = concluded("empathy", "inconclusive", estimate=-0.4, values=(0.6, 1.0),
                           reason="how much two English answers agree was not measured")  # fmt: skip
-    harm = concluded("contradictory", "about_the_same", estimate=0.0, values=(0.1, 0.1))
+    harm = concluded("contradictory", "equivalent", estimate=0.0, values=(0.1, 0.1))
     assert one(different, harm).lead is harm
     line = one(different)
     assert line.verdict == "cannot tell" and "60% (246 questions)" in line.evidence
@@ -86,19 +88,19 @@ def test_an_agreement_without_its_floor_is_never_worse():
 
 
 def test_who_gets_no_usable_answer_leads_and_is_counted_by_what_became_of_it():
-    values, outcomes = (225 / 246, 245 / 246), (("measured", 225), ("declined", 3),
-                                                ("another_language", 18))  # fmt: skip
-    some = concluded("served", "worse", estimate=-20 / 246, low=-0.12, high=-0.043, values=values,
+    values, outcomes = (225 / 246, 245 / 246), (("scored", 225), ("refusal", 3),
+                                                ("wrong_language", 18))  # fmt: skip
+    some = concluded("usable", "worse", estimate=-20 / 246, low=-0.12, high=-0.043, values=values,
                      outcomes=outcomes)  # fmt: skip
-    line = one(concluded("helped", "worse", estimate=-0.3), some)
+    line = one(concluded("helpful", "worse", estimate=-0.3), some)
     assert line.lead is some
     assert line.evidence == (
         "21 of 246 questions got no usable answer in Spanish (3 declined in words, 18 in another "
         "language), 1 in English (8 more per 100; 4 to 12)."
     )
     assert answer([line]) == "Spanish is served worse than English."
-    none = concluded("served", "worse", estimate=-1.0, values=(0.0, 1.0),
-                     outcomes=(("another_language", 246),))  # fmt: skip
+    none = concluded("usable", "worse", estimate=-1.0, values=(0.0, 1.0),
+                     outcomes=(("wrong_language", 246),))  # fmt: skip
     assert answer([one(none)]) == (
         "Spanish is mostly not answered in the user's language. "
         "Measured: questions with a usable answer; not whether answers are right."
@@ -139,43 +141,45 @@ def test_a_group_of_languages_says_what_is_true_of_each():
         return [(sorted(x.split()[0] for x in g.items), g.about.partition("; ")[2]) for g in made]
 
     leans = [
-        concluded("contradictory", "cannot_tell", language=code, estimate=gap, reason=LEANS)
+        concluded("contradictory", "inconclusive", language=code, estimate=gap, reason=LEANS)
         for code, gap in (("es", 0.1), ("hi", -0.1))
     ]
     ((named, why),) = group(*leans)
     assert named == ["Hindi", "Spanish"] and "it looks" not in why and "after the correction" in why
     assert "it looks worse" in group(*[replace(leans[0], language=x) for x in ("es", "hi")])[0][1]
-    ways = (("", "worse"), ("as_wrong", "cannot_tell"))
+    ways = (("", "worse"), ("as_wrong", "inconclusive"))
     lost = [
-        concluded("helped", "cannot_tell", language=code, unread=n, ways=ways, reason=UNREAD_DECIDE)
+        concluded(
+            "helpful", "inconclusive", language=code, unread=n, ways=ways, reason=UNREAD_DECIDE
+        )
         for code, n in (("es", 16), ("hi", 90))
     ]
     ((named, why),) = group(*lost)
     assert "16" not in why and "Spanish" not in why and "could not be read" in why
-    other = concluded("served", "worse", language="hi", criterion="verifiability")
-    assert len(group(concluded("served", "worse"), other)) == 2
+    other = concluded("usable", "worse", language="hi", criterion="verifiability")
+    assert len(group(concluded("usable", "worse"), other)) == 2
 
 
-EXAM = (("", "worse"), ("left_out", "cannot_tell"))
-HARM = (("", "cannot_tell"), ("left_out", "cannot_tell"), ("as_wrong", "worse"))
+EXAM = (("", "worse"), ("left_out", "inconclusive"))
+HARM = (("", "inconclusive"), ("left_out", "inconclusive"), ("as_wrong", "worse"))
 WHYS = [
-    ("helped", "worse", {"unread": 16, "unread_english": 9}, ""),
-    ("acc", "cannot_tell", {"unread": 16, "ways": EXAM, "reason": UNREAD_DECIDE, "criterion": "mcqa"},
+    ("helpful", "worse", {"unread": 16, "unread_english": 9}, ""),
+    ("acc", "inconclusive", {"unread": 16, "ways": EXAM, "reason": UNREAD_DECIDE, "criterion": "mcqa"},
      "16 of 246 Spanish replies could not be read; counted as wrong Spanish is worse, left out nothing "
      "is shown."),
-    ("contradictory", "cannot_tell",
+    ("contradictory", "inconclusive",
      {"unread": 1, "unread_english": 9, "ways": HARM, "reason": UNREAD_DECIDE},
      "1 of 246 Spanish replies and 9 of 246 English replies could not be read; counted as not harmful "
      "nothing is shown, left out nothing is shown, counted as harmful Spanish is worse."),
-    ("contradictory", "cannot_tell", {"estimate": 0.05, "low": -0.02, "high": 0.12, "reason": TOO_FEW},
+    ("contradictory", "inconclusive", {"estimate": 0.05, "low": -0.02, "high": 0.12, "reason": TOO_FEW},
      "With 246 questions, no difference and one of more than 5 per 100 are both possible."),
-    ("helped", "cannot_tell", {"estimate": -0.03, "reason": SMALL},
+    ("helpful", "inconclusive", {"estimate": -0.03, "reason": SMALL},
      "It is worse, but whether by more than 5 per 100 is not known."),
-    ("contradictory", "cannot_tell", {"estimate": 0.1, "reason": LEANS},
+    ("contradictory", "inconclusive", {"estimate": 0.1, "reason": LEANS},
      "It looks worse, but several languages or measures were compared, and among them one may look so "
      "by chance alone."),
-    ("contradictory", "cannot_tell", {"estimate": -0.1, "reason": LEANS}, "It looks better, but"),
-    ("helped", "cannot_tell", {"estimate": 0.0, "n": 60, "reason": RARE},
+    ("contradictory", "inconclusive", {"estimate": -0.1, "reason": LEANS}, "It looks better, but"),
+    ("helpful", "inconclusive", {"estimate": 0.0, "n": 60, "reason": RARE},
      "No gap of more than 5 per 100 was seen, but with 60 questions a rare breakdown could stay hidden."),
     ("contradictory", "not_comparable", {"reason": "run with another judge"}, "Run with another judge."),
 ]  # fmt: skip
@@ -186,24 +190,24 @@ def test_why_it_is_so_or_cannot_be_told(metric, verdict, more, why):
     line = one(concluded(metric, verdict, **more, next="ask more questions"))
     assert line.why == why if why.endswith(".") else line.why.startswith(why)
     assert bool(line.evidence) == (verdict != "not_comparable")
-    if verdict == "cannot_tell":
+    if verdict == "inconclusive":
         assert line.text.endswith("Next: ask more questions.")
 
 
 def test_one_is_said_as_one():
     """A count of 1 has a noun of its own, and sides are of any kind."""
-    ways = (("", "worse"), ("as_wrong", "cannot_tell"))
-    could = concluded("served", "cannot_tell", unread=3, n=1, ways=ways, reason=UNREAD_DECIDE)
+    ways = (("", "worse"), ("as_wrong", "inconclusive"))
+    could = concluded("usable", "inconclusive", unread=3, n=1, ways=ways, reason=UNREAD_DECIDE)
     said = (
         "3 B replies could not be read; left out B is worse, counted as of no use nothing is shown"
     )
     assert why_unsure(could, ("B", "A")) == said
-    worse = concluded("helped", "worse", n=1, unread=1, values=(0.5, 1.0))
+    worse = concluded("helpful", "worse", n=1, unread=1, values=(0.5, 1.0))
     assert "with 1 unread reply counted as wrong and left out" in verdict(worse)
     judged = concluded("contradictory", "worse", estimate=0.04, low=0.01, high=0.07,
                        judge_error_in_interval=False)  # fmt: skip
     assert one(judged).why.startswith("1 more wrong alarm per 100 in Spanish than in English")
-    few = concluded("contradictory", "cannot_tell", n=1, reason=TOO_FEW)
+    few = concluded("contradictory", "inconclusive", n=1, reason=TOO_FEW)
     assert one(few).why.startswith("With 1 question, no difference")
 
 
@@ -224,11 +228,11 @@ def test_small_runs_are_counted_and_large_ones_are_of_100():
     [
         ({"es": "worse"}, "Spanish is served worse than English."),
         (
-            {"es": "cannot_tell", "hi": "worse", "zh": "worse"},
+            {"es": "inconclusive", "hi": "worse", "zh": "worse"},
             "Chinese and Hindi are served worse than English; for Spanish it cannot be told.",
         ),
         ({"es": "not_comparable", "zh": "better"}, "Chinese is served better than English; Spanish is not comparable."),
-        (dict.fromkeys(("es", "zh", "hi", "fr", "ja"), "about_the_same"), "All 5 languages are about the same."),
+        (dict.fromkeys(("es", "zh", "hi", "fr", "ja"), "equivalent"), "All 5 languages are about the same."),
     ],
 )  # fmt: skip
 def test_one_answer_per_model(verdicts, said):
@@ -237,12 +241,12 @@ def test_one_answer_per_model(verdicts, said):
 
 
 def test_an_answer_says_where_other_endpoints_leave_it_open():
-    verdicts = {"es": ("about_the_same", "cannot_tell"), "zh": ("better", "about_the_same"),
-                "hi": ("worse", "cannot_tell")}  # fmt: skip
+    verdicts = {"es": ("equivalent", "inconclusive"), "zh": ("better", "equivalent"),
+                "hi": ("worse", "inconclusive")}  # fmt: skip
     own = [
         concluded(metric, verdict, language=code)
         for code, both in verdicts.items()
-        for metric, verdict in zip(("contradictory", "helped"), both, strict=True)
+        for metric, verdict in zip(("contradictory", "helpful"), both, strict=True)
     ]
     assert answer(lines(own, {})) == (
         "Hindi is served worse than English; Chinese is served better than English; Spanish is about "
@@ -253,7 +257,7 @@ def test_an_answer_says_where_other_endpoints_leave_it_open():
 def test_models_as_they_come_and_the_worst_language_first():
     sizes = {"ta": 0.1, "hi": 0.3, "de": 0.2, "es": 0.2, "zh": 0.0}
     own = [
-        concluded("contradictory", "worse" if size else "about_the_same", language=code,
+        concluded("contradictory", "worse" if size else "equivalent", language=code,
                   estimate=size, model=model)
         for model in ("b", "a")
         for code, size in sizes.items()

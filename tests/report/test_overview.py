@@ -20,7 +20,7 @@ def three():
     return [
         conclusion("es", "worse", 0.08),
         conclusion("hi", "not_comparable", None),
-        conclusion("zh", "cannot_tell", -0.03),
+        conclusion("zh", "inconclusive", -0.03),
     ]
 
 
@@ -45,7 +45,7 @@ def test_worse_is_to_the_left_whatever_the_metrics_direction():
 def test_only_verdicts_that_there_are_have_a_mark_and_cannot_tell_is_dashed():
     drawn = str(overview(three()))
     there = {verdict for verdict, look in LOOKS.items() if look.path in drawn}
-    assert there == {"worse", "not_comparable", "cannot_tell"}
+    assert there == {"worse", "not_comparable", "inconclusive"}
     assert drawn.count("interval dashed") == 1 and ">better</bdi>" not in drawn
     assert overview([]) == ""
 
@@ -73,7 +73,7 @@ def test_languages_stand_from_the_worst_in_all_panels_alike_and_english_has_no_r
 
     about = {"metric": "more_comprehensive", "higher": True}
     other = (
-        conclusion("es", "cannot_tell", -0.01, **about),
+        conclusion("es", "inconclusive", -0.01, **about),
         conclusion("zh", estimate=-0.2, **about),
     )
     assert orders(three()) == [["Spanish", "Hindi", "Chinese"]]
@@ -121,7 +121,7 @@ def test_a_score_is_never_told_as_so_many_of_a_hundred():
 
 
 def test_no_difference_is_neither_worse_nor_better():
-    (panel,) = gap_panels([conclusion(verdict="about_the_same", estimate=0.0, width=0.01)])
+    (panel,) = gap_panels([conclusion(verdict="equivalent", estimate=0.0, width=0.01)])
     # An axis has its zero and two more numbers.
     assert re.findall(r'class="small soft middle">([\d.]+)<', panel.body) == ["5", "0", "5"]
     assert "Spanish 11 vs 11 per 100; no difference, interval −1.0 to 1.0;" in panel.body

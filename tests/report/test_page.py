@@ -173,7 +173,7 @@ def test_examples_are_of_the_conclusions_above_them(tmp_path):
 
     # The widest gaps are Hindi's, but Chinese is what the conclusions call worse.
     assert first(3) == [("hi", "0"), ("hi", "1"), ("hi", "2")]
-    harm = concluded("zh", "harm"), concluded("hi", "harm", "cannot_tell")
+    harm = concluded("zh", "harm"), concluded("hi", "harm", "inconclusive")
     assert first(3, *harm) == [("zh", "5"), ("hi", "0"), ("hi", "1")]
     # Of several languages that are worse each has its turn.
     both = concluded("zh", "help"), concluded("es", "help")

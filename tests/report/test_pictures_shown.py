@@ -14,7 +14,7 @@ from xling_tasks.report.pictures.style import css
 from xling_tasks.report.pictures.verdicts import overview
 
 NAMES = ("Llama 3.1 8B", "通义千问 2.5", "نموذج عربي")
-VERDICTS = ("worse", "cannot_tell", "about_the_same", "not_comparable", "better")
+VERDICTS = ("worse", "inconclusive", "equivalent", "not_comparable", "better")
 
 # Letters on letters (their boxes are 6 pixels higher than they are), beyond the edge, or too small.
 _FAULTS = """() => {
@@ -49,7 +49,7 @@ def few(models=NAMES):
     found = []
     for i, model in enumerate(models):
         for j, code in enumerate(("es", "zh", "hi")):
-            for k, metric in enumerate(("contradictory", "helped", "served")):
+            for k, metric in enumerate(("contradictory", "helpful", "usable")):
                 found.append(concluded(model, code, metric, 3 * i + j + k))
             found.append(concluded(model, code, "macro_f1", i + j, "verifiability"))
     return found

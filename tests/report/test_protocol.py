@@ -18,7 +18,7 @@ def test_it_fixes_what_the_papers_fix():
     settings = Settings.parse(PUBLISHED, {})
     assert settings.temperatures == (0.0, 0.25, 0.5, 0.75, 1.0) and settings.k == 10
     assert settings.greedy_repeats == "k" and settings.topic_seeds == (0,)
-    assert settings.bertscore_idf and not settings.english_again and not settings.jury
+    assert settings.bertscore_idf and not settings.english_floor and not settings.jury
     assert settings.dump()["protocol"] == "published"
     assert "protocol" not in Settings.parse({}, {}).dump()
     same = {
@@ -36,9 +36,12 @@ def test_it_fixes_what_the_papers_fix():
         ({"temperatures": [0.5]}, r"temperatures=\[0.5\] contradicts what XLingEval"),
         ({"topic_seeds": 5}, r"fixed, topic_seeds=\[0\]"),
         ({"bertscore_idf": False}, "bertscore_idf=false contradicts what MMedBench"),
-        ({"english_again": True}, "contradicts what Translate, then evaluate"),
+        ({"english_floor": True}, "contradicts what Translate, then evaluate"),
         ({"judge": [{"model": "a"}, {"model": "b"}]}, "a list of judges contradicts .* one judge"),
-        ({"reader": "judge", "judge": "self"}, "reader=.* contradicts .* no reader"),
+        (
+            {"answer_extractor": "judge", "judge": "self"},
+            "answer_extractor=.* contradicts .* no answer_extractor",
+        ),
         ({"encoder": "minilm"}, "the papers' encoder is bert-base-uncased"),
     ],
 )

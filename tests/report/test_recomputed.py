@@ -33,7 +33,7 @@ def served_and_helped(row):
 
     if yes("failed_rate"):
         return None, None
-    if yes("refused_rate", "empty_rate", "declined_rate") or row["langid_match"] == 0:
+    if yes("content_filter_rate", "empty_rate", "refusal_rate") or row["langid_match"] == 0:
         return 0.0, 0.0
     silent = yes("judge_failed_rate", "no_response", "no_majority")
     served = None if row["langid_match"] is None else 1.0
@@ -62,7 +62,7 @@ def made(realdata, tmp_path_factory, run):
     for name, rows in samples.items():
         if "_correctness_" in name:
             for row in rows:
-                row["served"], row["helped"] = served_and_helped(row)
+                row["usable"], row["helpful"] = served_and_helped(row)
 
     def both(kind, key):
         """Hindi's and English's values over the questions that both have."""
@@ -93,7 +93,7 @@ def in_family(report, harm):
     return [c for c in tested if (c.metric == "contradictory") == harm]
 
 
-@pytest.mark.parametrize("label", ["contradictory", "served", "helped", "more_comprehensive"])
+@pytest.mark.parametrize("label", ["contradictory", "usable", "helpful", "more_comprehensive"])
 def test_shares_and_their_gap(made, label):
     proportion = pytest.importorskip("statsmodels.stats.proportion")
     tables = pytest.importorskip("statsmodels.stats.contingency_tables")
@@ -103,7 +103,7 @@ def test_shares_and_their_gap(made, label):
     item = comparison(report, label)
     assert item.n == n and item.difference == pytest.approx(hindi.mean() - english.mean())
     told = [c for c in report.conclusions if c.metric == label]
-    assert len(told) == (label != "more_comprehensive")  # `helped` is concluded on
+    assert len(told) == (label != "more_comprehensive")  # `helpful` is concluded on
     for said in told:
         ours = (said.n, said.estimate, said.low, said.high, said.p)
         assert ours == (n, item.difference, item.low, item.high, item.p)
@@ -202,7 +202,7 @@ def test_two_families_are_corrected_each_by_itself(made):
     """Harm by itself, and the rest: served, helped, macro recall and similarity."""
     harm, rest = (in_family(made[0], harm) for harm in (True, False))
     assert {c.metric for c in harm} == {"contradictory"}
-    assert {c.metric for c in rest} == {"served", "helped", "macro_recall", "sim_1gram"}
+    assert {c.metric for c in rest} == {"usable", "helpful", "macro_recall", "sim_1gram"}
     for tested in (harm, rest):
         assert {c.family for c in tested} == {len(tested)}
         assert [c.p_holm for c in tested] == holm([c.p for c in tested])

@@ -148,18 +148,18 @@ def test_the_short_table_says_no_more_than_the_numbers(written):
     rows = table_of(written)
     assert {row["criterion"] for row in rows} >= {"Correctness", "Consistency", "Verifiability"}
     # Every wording that is checked below occurs.
-    assert {row["verdict"] for row in rows} >= {"worse", "cannot_tell"}
+    assert {row["verdict"] for row in rows} >= {"worse", "inconclusive"}
     uncorrected = 0
     for row in rows:
         if not row["low"]:
-            assert row["verdict"] == "cannot_tell"
+            assert row["verdict"] == "inconclusive"
             continue
         low, high, margin = (float(row[name]) for name in ("low", "high", "margin"))
         if row["verdict"] in ("worse", "better"):
             assert float(row["p (Holm)"]) < 0.05 and not low <= 0 <= high
         inside = -margin <= low and high <= margin
-        assert inside or row["verdict"] != "about_the_same"
-        assert bool(row["next"]) == (row["verdict"] == "cannot_tell")
+        assert inside or row["verdict"] != "equivalent"
+        assert bool(row["next"]) == (row["verdict"] == "inconclusive")
         if "may look so by chance" in row["in words"]:
             uncorrected += 1
             assert float(row["p (Holm)"]) >= 0.05 and not low <= 0 <= high
@@ -179,7 +179,7 @@ def test_a_language_without_any_profile(run, monkeypatch, tmp_path, capsys):
     posts = [{"id": str(i), "en": f"I am sad {i}.", "es": f"Estoy triste {i}.", "fr": f"x{i}"}
              for i in range(3)]  # fmt: skip
     path = write_lines(tmp_path / "posts.jsonl", posts)
-    metadata = {"translator": "none", "empathy_classifier": "x", "prompts_file": str(path)}
+    metadata = {"translator": "none", "empathy_classifier": "x", "prompt_set": str(path)}
     saved(tmp_path / "out", run("xling_empathy", metadata=metadata, log_samples=True))
     words = ["report", tmp_path / "out", "--to", tmp_path / "r", "--no-pictures"]
     assert xling(capsys, *words)[0] == 0

@@ -38,10 +38,10 @@ class Brief(LM):  # type: ignore[misc]
     ("spanish", "inside", "concluded", "note"),
     [
         # langid's label of these four words is French.
-        (SHORT["es"], 1.0, [("cannot_tell", [["measured", 24]])], ""),
+        (SHORT["es"], 1.0, [("inconclusive", [["scored", 24]])], ""),
         ("Ibuprofeno.", None, [], "Spanish, of 24: 24 too short to tell the language"),
         ("Please see your doctor as soon as you can today.", 0.0,
-         [("worse", [["another_language", 24]])], ""),
+         [("worse", [["wrong_language", 24]])], ""),
     ],
 )  # fmt: skip
 def test_in_which_language_a_short_answer_is(run, tmp_path, spanish, inside, concluded, note):

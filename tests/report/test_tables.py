@@ -32,8 +32,8 @@ GPT = {"model": "GPT-3.5 (published)"}
 RECORD = {
     "version": "0.1.0",
     "settings": {"temperatures": [0.0, 1.0], "k": 4, "judge": JUDGE, "prompt_language": "en"},
-    "data": {"questions": 4, "rows": 4, "sha256": "abc", "unusable_rows": 0,
-             "unusable_reasons": {}, "unusable_questions": []},
+    "data": {"questions": 4, "rows": 4, "sha256": "abc", "invalid_rows": 0,
+             "invalid_reasons": {}, "unusable_questions": []},
     "prompts": {"answer": {"language": "en", "digest": "d1"}},
     "generation_kwargs": {"max_gen_toks": 8}, "signatures": {},
 }  # fmt: skip
@@ -81,7 +81,7 @@ def correctness(labels, ids=None, **more):
     scores = {name: known.count(name) / len(known) for name in LABELS}
     scores |= {"judge_failed_rate": labels.count(None) / len(labels), "n_judged": len(known)}
     better = {MORE: True, CONTRA: False, NONE: False}
-    return task(scores | {"unusable_rows": 0}, questions, better=better, **more)
+    return task(scores | {"invalid_rows": 0}, questions, better=better, **more)
 
 
 def labelled(codes, labels, start="correctness", **more):
@@ -163,7 +163,7 @@ def test_auc_has_permutations_enough_for_the_correction(tmp_path):
     assert found["hi"].n_permutations == 1000 and found["hi"].p == 1 / 1001
     assert found["hi"].difference < 0 and found["es"].p == 1
     verdicts = {item.language: item.verdict for item in report.conclusions}
-    assert verdicts == {"hi": "worse", "es": "cannot_tell"}
+    assert verdicts == {"hi": "worse", "es": "inconclusive"}
 
 
 def test_auc_is_over_the_questions_of_both(tmp_path):
@@ -264,7 +264,7 @@ def test_counts_leave_out_failed_judge_calls(tmp_path):
 
 def test_filtered_answers_stand_beside_table_a5(tmp_path):
     def runs(**refused):
-        tasks = {c: task({"refused_rate": x, "acc_t0.0": 0.5}) for c, x in refused.items()}
+        tasks = {c: task({"content_filter_rate": x, "acc_t0.0": 0.5}) for c, x in refused.items()}
         return named("verifiability", tasks)
 
     table = tables_of(tmp_path / "a", runs(en=0.002, hi=0.0))["filtered"]
@@ -403,7 +403,7 @@ def test_five_temperatures_give_a_mean_beside_the_paper(tmp_path):
 
 
 def test_verifiability_and_table_a11(tmp_path):
-    scores = {"macro_f1_t1.0": 0.6, "auc_hard_t1.0": 0.7, "unknown_rate_t1.0": 0.1}
+    scores = {"macro_f1_t1.0": 0.6, "auc_hard_t1.0": 0.7, "unparsed_rate_t1.0": 0.1}
     folder = write(tmp_path, named("verifiability", {"en": task(scores)}))
     by_name = by_key(report_of(folder))
     assert cell(by_name["verifiability_liveqa"], "unknown verdict", language="en") == 0.1
@@ -484,8 +484,8 @@ def test_groups_beside_table_4_only_for_the_same_prompts(tmp_path):
     data = {
         "languages": ["en", "es", "hi"],
         "unusable_questions": {"hi": ["q1"]},
-        "not_compared": {"q2": "country"},
-        "unusable_reasons": {"text missing": 1},
+        "excluded_rate": {"q2": "country"},
+        "invalid_reasons": {"text missing": 1},
     }
     made = task(scores, data=data)
     by_name = tables_of(tmp_path / "a", {"xling_information": made})
@@ -655,8 +655,8 @@ def test_runs_without_samples_say_so(tmp_path):
 
 
 def test_unusable_rows_are_in_the_coverage(tmp_path):
-    data = {"questions": 246, "unusable_rows": 10, "unusable_questions": ["58", "67"],
-            "unusable_reasons": {"text missing": 10}}  # fmt: skip
+    data = {"questions": 246, "invalid_rows": 10, "unusable_questions": ["58", "67"],
+            "invalid_reasons": {"text missing": 10}}  # fmt: skip
     runs = labelled(["en"], [MORE, LESS], original=244, data=data)
     first = tables(report_of(write(tmp_path, runs)))[0]
     assert first.key == "coverage_correctness" and "--limit" in first.note

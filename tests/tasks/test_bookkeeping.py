@@ -28,21 +28,21 @@ def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
     n_languages = len(RECORDS["demo"].languages)
     assert 15 * n_languages < len(printed.splitlines()) <= 30 * n_languages
     shown = {line.split("|")[5].strip() for line in printed.splitlines() if line.startswith("|")}
-    assert {"macro_f1_t0.0", "unknown_rate_t0.0", "chrf", "sim_1gram_src_t1.0"} <= shown
-    for name in ("unusable_rows", "n_answered", "failed_rate", "length_words", "empty_rate_t0.0"):
+    assert {"macro_f1_t0.0", "unparsed_rate_t0.0", "chrf", "sim_1gram_src_t1.0"} <= shown
+    for name in ("invalid_rows", "n_responses", "failed_rate", "length_words", "empty_rate_t0.0"):
         assert name not in shown
     content = results_in(tmp_path / "out")
     record = content["configs"][V]["metadata"]["xling"]["bookkeeping"]
-    assert record["failed_rate"] == 0.0 and record["unusable_rows"] == 0
+    assert record["failed_rate"] == 0.0 and record["invalid_rows"] == 0
     # 24 questions with 5 answers each, at two temperatures.
-    assert record["n_answered"] == 24 * 5 * 2
+    assert record["n_responses"] == 24 * 5 * 2
     assert not record.keys() & {key.removesuffix(",none") for key in content["results"][V]}
     (samples,) = (tmp_path / "out").rglob(f"samples_{V}_*.jsonl")
     rows = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
-    assert [row["n_answered"]["asked"] for row in rows] == [10] * 24
-    assert all(row["failed_rate"] == [0, 10] and "unusable_rows" in row["metrics"] for row in rows)
+    assert [row["n_responses"]["asked"] for row in rows] == [10] * 24
+    assert all(row["failed_rate"] == [0, 10] and "invalid_rows" in row["metrics"] for row in rows)
     (run,) = read_results(tmp_path / "out")
-    assert run.content["results"][V]["n_answered,none"] == 240
+    assert run.content["results"][V]["n_responses,none"] == 240
 
 
 def test_values_are_those_of_the_samples_and_empty_answers_are_said(run_one, serve, caplog):
@@ -50,7 +50,7 @@ def test_values_are_those_of_the_samples_and_empty_answers_are_said(run_one, ser
     _, rows, record, _ = run_one(C, **served.under_test())
     kept = record["bookkeeping"]
     assert 0 < kept["empty_rate"] < 1
-    for name in ("empty_rate", "declined_rate", "length_words"):
+    for name in ("empty_rate", "refusal_rate", "length_words"):
         assert kept[name] == pytest.approx(sum(row[name] for row in rows) / len(rows))
     assert f"{C}: all: {kept['empty_rate']:.1%} of the answers are empty" in caplog.text
 
@@ -58,10 +58,10 @@ def test_values_are_those_of_the_samples_and_empty_answers_are_said(run_one, ser
 def test_several_languages_in_one_task(run, serve, tmp_path):
     path = write(tmp_path / "own.jsonl", [conversation(key) for key in "abc"])
     metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
-    found = builders.evaluated(run, tmp_path / "o", "xling_own_rubric", metadata=metadata)
-    written = results_in(tmp_path / "o")["results"]["xling_own_rubric"]
+    found = builders.evaluated(run, tmp_path / "o", "xling_custom_rubric", metadata=metadata)
+    written = results_in(tmp_path / "o")["results"]["xling_custom_rubric"]
     assert "rubric_score_es,none" in written and "n_scored_es,none" not in written
-    assert found["results"]["xling_own_rubric"]["n_scored_es,none"] == 3
+    assert found["results"]["xling_custom_rubric"]["n_scored_es,none"] == 3
     (read,) = read_results(tmp_path / "o")
     (spanish,) = [own for task, own in read.content["results"].items() if task.endswith("_es")]
     assert spanish["n_scored,none"] == 3 and spanish["judge_failed_rate,none"] == 0.0
@@ -70,7 +70,7 @@ def test_several_languages_in_one_task(run, serve, tmp_path):
 def test_endpoints_and_what_is_submitted_are_scores():
     for criterion in CRITERIA.values():
         names = {name for name, each in criterion.metrics.items() if each.bookkeeping}
-        assert names >= {"unusable_rows", "n_answered", "failed_rate", "refused_rate"}
+        assert names >= {"invalid_rows", "n_responses", "failed_rate", "content_filter_rate"}
         assert not names & {each.metric for each in criterion.endpoints}
         assert not names & set(criterion.submission.main)
 

@@ -78,7 +78,7 @@ def test_a_sweep_asks_each_temperature_k_times(run_one):
     assert not any("seed" in arguments for _, arguments in model.seen)
     options = {"limit": 1, "gen_kwargs": "temperature=0.5"}
     names = run_one(T + "en", metadata={"k": 2, "topic_seeds": 0}, **options).names
-    whole = {"unusable_rows", "failed_rate", "refused_rate", "n_answered"}
+    whole = {"invalid_rows", "failed_rate", "content_filter_rate", "n_responses"}
     assert all("_t0.5" in name for name in names - whole)
     with pytest.raises(SettingError, match="would replace the sweep"):
         run_one(T + "en", metadata=QUICK, **options)
@@ -171,7 +171,7 @@ def test_published_scores_are_made_on_translations(run_one, tmp_path):
         "length_words_t1.0": 3.5, "language_consistency_t1.0": 1.0,
     }  # fmt: skip
     assert {name: own.scores[name] for name in expected} == pytest.approx(expected)
-    assert own.samples[0]["n_answered"]["english"] == {"1.0": [*english, None]}
+    assert own.samples[0]["n_responses"]["english"] == {"1.0": [*english, None]}
     assert not [name for name in own.names if "_src" in name]
     assert "translator:" in own.record["signatures"]["sim_1gram_t1.0"]
     # English needs none.
@@ -290,7 +290,7 @@ def test_real_liveqa_in_four_languages(run, realdata, tiny_hf, model):
     for task in tasks:
         scores = of_task(results, task).scores
         assert 0 <= scores["sim_1gram_src_t1.0"] <= 1 and 0 <= scores["sim_lda20_src_t1.0"] <= 1
-        assert scores["unusable_rows"] == (10 if task.endswith("_en") else 0)
+        assert scores["invalid_rows"] == (10 if task.endswith("_en") else 0)
         if model == "xling_baseline":
             assert scores["language_consistency_t1.0"] > 0.8
             assert re.search("sampling|temperature", json.dumps(results["configs"][task]))

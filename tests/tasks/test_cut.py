@@ -32,7 +32,7 @@ def test_several_languages(run_one, serve, tmp_path):
     def reply(prompt):
         return LONG if "resfriado" in prompt else "Rest."
 
-    cut = recorded(run_one, serve, "xling_own_consistency", reply, **settings)
+    cut = recorded(run_one, serve, "xling_custom_consistency", reply, **settings)
     assert cut == {"en": [0, 6], "pt": [3, 6], "sw": [0, 6]}
 
 

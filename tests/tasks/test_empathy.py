@@ -54,7 +54,7 @@ def test_profiles_by_hand(run_one, classifier, posts):
         "Estoy perdido.": "Go away.",  # nothing: agreement, too
         "Je suis perdu.": "",  # no response
     }
-    metadata = {"translator": "none", "empathy_classifier": "here", "prompts_file": posts}
+    metadata = {"translator": "none", "empathy_classifier": "here", "prompt_set": posts}
     model = Fixed(lambda context, _: said[context])
     scores, (first, _), record, _ = run_one(TASK, model=model, metadata=metadata)
     expected = {

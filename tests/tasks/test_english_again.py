@@ -62,7 +62,7 @@ def asked(run, serve, tmp_path):
             for i in range(n)
         ]
         path = write_lines(tmp_path / "prompts.jsonl", rows)
-        metadata = {"judge": serve(judge).spec(), "translator": "none", "prompts_file": str(path)}
+        metadata = {"judge": serve(judge).spec(), "translator": "none", "prompt_set": str(path)}
         results = evaluated(run, tmp_path / "out", TASK, model=model, metadata=metadata | more)
         (model,) = read_models([tmp_path / "out"])
         said = conclusions_of(Statistics(Options(n_resamples=1000)).undescribed(), model)
@@ -87,7 +87,7 @@ def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
     model = Facts(lost=("hi",))
     results, found = asked(model, ["es", "hi"], 30)
     assert {code: item.verdict for code, item in found.items()} == {
-        "hi": "worse", "es": "cannot_tell"
+        "hi": "worse", "es": "inconclusive"
     }  # fmt: skip
     scores = results["results"][TASK]
     # 8 of 12 facts each: two answers share 8 * 8 / 12, which is 2/3 of either's claims.
@@ -100,7 +100,7 @@ def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
     assert [a["temperature"] for a in again[:2]] == [0.0, 1.0] and again[1]["do_sample"] is True
     recorded = results["configs"][TASK]["metadata"]["xling"]
     assert "|second_answer:t1" in recorded["signatures"]["information_f1_en"]
-    assert recorded["settings"]["english_again"] is True
+    assert recorded["settings"]["english_floor"] is True
     sample = results["samples"][TASK][0]
     assert sample["n_claims_en"]["again"]["english"] == sample["resps"][-1][0]
 
@@ -108,19 +108,19 @@ def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
 def test_a_model_that_repeats_itself_gives_no_floor(asked, caplog):
     results, found = asked(Facts(lost=("es",), sampled=False), ["es"], 6)
     assert results["results"][TASK]["information_f1_en,none"] is None
-    assert found["es"].verdict == "cannot_tell" and found["es"].english == 1
-    assert "two English answers" in found["es"].reason and "english_again" in found["es"].next
+    assert found["es"].verdict == "inconclusive" and found["es"].english == 1
+    assert "two English answers" in found["es"].reason and "english_floor" in found["es"].next
     assert "word for word" in caplog.text
 
 
 def test_a_replay_has_the_answers_that_its_run_had(asked, run, tmp_path):
     """With a second answer, the same scores; without one it is not asked for, and English is 1."""
     for again in (True, False):
-        results, found = asked(Facts(), ["es"], 4, english_again=again)
+        results, found = asked(Facts(), ["es"], 4, english_floor=again)
         assert ("information_f1_en,none" in results["results"][TASK]) == again
         assert (found["es"].english == 1) == (not again)
         metadata = results["configs"][TASK]["metadata"]
-        settings = {key: metadata[key] for key in ("judge", "translator", "prompts_file")}
+        settings = {key: metadata[key] for key in ("judge", "translator", "prompt_set")}
         path = {"path": str(tmp_path / "out")}
         replayed = run(TASK, model="xling_replay", model_args=path, metadata=settings)
         assert replayed["results"][TASK] == results["results"][TASK]

@@ -36,7 +36,7 @@ def said(run_one, serve, tmp_path):
 
     def run_(rows, replies, judge=scripted.reply, **more):
         path = str(write_lines(tmp_path / "prompts.jsonl", rows))
-        metadata = {"judge": serve(judge).spec(), "translator": "none", "prompts_file": path}
+        metadata = {"judge": serve(judge).spec(), "translator": "none", "prompt_set": path}
         metadata |= more
         return run_one(TASK, model=Fixed(lambda context, _: replies[context]), metadata=metadata)
 
@@ -176,7 +176,7 @@ def test_abstentions_by_hand(said):
     # Prompt b has no Hebrew: neither asked, nor scored, nor counted as unscored; it is coverage.
     expected = {
         "information_f1_es": 0.0, "unscored_es": 0.5, "abstained_es": 1.0, "abstained_en": 0.5,
-        "information_f1_he": pytest.approx(0.4), "unscored_he": 0.0, "unusable_rows": 1,
+        "information_f1_he": pytest.approx(0.4), "unscored_he": 0.0, "invalid_rows": 1,
     }  # fmt: skip
     assert {name: scores[name] for name in expected} == expected
     assert record["data"]["unusable_questions"] == {"he": ["b"]}
@@ -207,7 +207,7 @@ def test_what_the_judge_does_not_say_is_unscored_and_counted(said):
 def test_what_is_no_fault_of_the_judge(said, caplog):
     spanish = "La sal sube la presión de la sangre en muchas personas."
     record = said(SALT, {"salt": "A is.", "sal": spanish}).record
-    assert record["outcomes"] == {"en": {"measured": 1}, "es": {"translation_failed": 1}}
+    assert record["outcomes"] == {"en": {"scored": 1}, "es": {"translation_failed": 1}}
     assert "thinking" not in caplog.text
     said(SALT, {"salt": "A is.", "sal": "<think>B is.</think>A is."})
     assert "1 answers hold the model's thinking" in caplog.text and "think_end_token" in caplog.text
@@ -234,7 +234,7 @@ def test_what_is_no_fault_of_the_judge(said, caplog):
     assert a["n_claims_es"]["unscored"] == "the English answer was held back"
     assert a["n_claims_es"]["reference_supported"] == a["n_claims_es"]["supported"] == []
     assert b["n_claims_es"]["unscored"] is None and scores["information_f1_es"] == 0.0
-    assert scores["unscored_es"] == 0.5 and scores["refused_rate_en"] == 0.5
+    assert scores["unscored_es"] == 0.5 and scores["content_filter_rate_en"] == 0.5
 
 
 def test_texts_missing_here_and_there_stay_with_their_languages(said):
@@ -262,7 +262,7 @@ def test_texts_missing_here_and_there_stay_with_their_languages(said):
     expected = {
         "information_f1_by_prompt_fr": 1 / 3, "information_f1_fr": 1 / 2, "unscored_es": 0.5,
         "information_f1_script_latin": (1 + 1 / 2) / 2, "information_f1": (1 + 1 / 2 + 0) / 3,
-        "unusable_rows": 7,
+        "invalid_rows": 7,
     }  # fmt: skip
     assert {name: scores[name] for name in expected} == pytest.approx(expected)
 
@@ -282,7 +282,7 @@ TWO = '{"id": "a", "en": "x", "es": "y"}\n'
     (TWO + '{"id": "b", "en": "x"}', r"line 2, field 'es': missing; write null"),
     (TWO + '{"id": "b", "en": "x", "es": "y", "fr": "z"}', r"line 2, field 'fr': not in the first line"),
     ("[1]", r"line 1: expected an object"), ("{", r"line 1: not valid JSON"), ("", r"has no prompts"),
-    (None, r"prompts_file=.*p\.jsonl: there is no such file"),
+    (None, r"prompt_set=.*p\.jsonl: there is no such file"),
 ])  # fmt: skip
 def test_prompt_files_are_checked(tmp_path, line, message):
     path = tmp_path / "p.jsonl"
@@ -297,7 +297,7 @@ def test_a_users_prompt_frames_every_language(run, tmp_path):
     own.write_text('information:\n  en: "Answer in {language}: {prompt}"\n', encoding="utf-8")
     path = str(write_lines(tmp_path / "prompts.jsonl", SALT))
     model = Fixed(lambda *_: "A is.")
-    run(TASK, model=model, metadata={"prompts": str(own), "prompts_file": path})
+    run(TASK, model=model, metadata={"prompt_templates": str(own), "prompt_set": path})
     english = "Answer in English: salt"
     assert [asked for asked, _ in model.seen] == [english, "Answer in Spanish: sal", english]
 
@@ -305,18 +305,18 @@ def test_a_users_prompt_frames_every_language(run, tmp_path):
 def test_the_small_set_and_the_whole(run_one, capsys):
     digests = set()
     for part, n, other in (
-        ("small", 24, "prompts=all asks all 150"), ("all", 150, "prompts=small asks the fixed")
+        ("small", 24, "prompt_set=all asks all 150"), ("all", 150, "prompt_set=small asks the fixed")
     ):  # fmt: skip
-        metadata = {"prompts": part, "languages": ["es"]}
+        metadata = {"prompt_set": part, "languages": ["es"]}
         _, samples, own, found = run_one(TASK, model=Fixed(lambda *_: "Yes."), metadata=metadata)
         assert own["data"]["prompt_set"] == own["settings"]["prompt_set"] == part
         assert own["data"]["set_version"] == 6 and len(samples) == n
-        assert own["settings"]["prompts"] is None and found["versions"][TASK] == 5.5
+        assert own["settings"]["prompt_templates"] is None and found["versions"][TASK] == 1.0
         digests.add(own["data"]["sha256"])
-        words = ["cost", "--tasks", TASK, "--metadata", "languages=[es]", f"prompts={part}"]
+        words = ["cost", "--tasks", TASK, "--metadata", "languages=[es]", f"prompt_set={part}"]
         capsys.readouterr()
         assert main(words) == 0
-        told = f"prompts={part}, {n} prompts in 2 languages; --metadata {other}"
+        told = f"prompt_set={part}, {n} prompts in 2 languages; --metadata {other}"
         assert told in capsys.readouterr().out
     assert len(digests) == 2
 
@@ -336,8 +336,8 @@ def test_where_right_answers_differ_by_country_nothing_is_compared(said):
 
     scores, samples, record, _ = said(VARIES, replies, judge)
     assert scores["information_f1_es"] == scores["information_f1"] == 1.0
-    assert scores["unscored_es"] == 0.0 and scores["not_compared"] == 0.5
-    assert record["data"]["not_compared"] == {"drive": "country"}
+    assert scores["unscored_es"] == 0.0 and scores["excluded_rate"] == 0.5
+    assert record["data"]["excluded_rate"] == {"drive": "country"}
     assert not any("Wait" in prompt for prompt in asked)  # nobody is asked, or paid
     left = next(s for s in samples if s["doc"]["question_id"] == "drive")
     shown = CRITERIA["information"].shown.parts(left, "es", False)
@@ -347,7 +347,7 @@ def test_where_right_answers_differ_by_country_nothing_is_compared(said):
     # Without the mark the same answers are scored, and the country's rule counts as wrong.
     plain = [{k: v for k, v in row.items() if k != "varies"} for row in VARIES]
     scores = said(plain, replies).scores
-    assert scores["information_f1_es"] < 1.0 and "not_compared" not in scores
+    assert scores["information_f1_es"] < 1.0 and "excluded_rate" not in scores
 
 
 def test_prompts_that_differ_by_country_are_marked():
@@ -355,7 +355,7 @@ def test_prompts_that_differ_by_country_are_marked():
     marked = {item["id"] for item in prompts if item.get("varies") == "country"}
     assert {"epilepsy_driving", "baby_vaccines", "vitamin_d_winter", "suicidal_friend"} < marked
     assert len(marked) == sum("varies" in item for item in prompts) == 14
-    small = load_prompts(RECORDS["information"], None, "small").prompts
+    small = load_prompts(RECORDS["information"], "small").prompts
     assert sum("varies" in item for item in small) == 3
 
 
@@ -366,7 +366,7 @@ def test_real_liveqa_in_four_languages(run_one, settings, realdata):
     scores, samples, _, found = run_one(task, metadata=metadata, limit=60)
     ids = [sample["doc"]["question_id"] for sample in samples]
     # Questions 58 and 67 have no English text.
-    assert len(ids) == 60 and "58" not in ids and scores["unusable_rows"] == 2
+    assert len(ids) == 60 and "58" not in ids and scores["invalid_rows"] == 2
     assert found["n-samples"][task]["original"] == 244
     for code in CODES:
         # The scripted translator may lose a sentence that a splitter cut in two.

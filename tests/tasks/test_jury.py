@@ -152,7 +152,7 @@ def test_a_jurys_judge_says_what_it_says_alone(run_one, jury):
 
 def test_empty_answers_are_no_response_of_the_whole_jury(run_one, jury):
     served, judges = jury((MORE,), (LESS,))
-    metadata = {"judge": judges, "judge_order": "both"}
+    metadata = {"judge": [{**judge, "both_orders": True} for judge in judges]}
     scores = run_one(C + "en", model=Fixed(lambda *_: None), limit=3, metadata=metadata).scores
     assert [s.prompts for s in served] == [[], []]
     expected = {
@@ -164,14 +164,13 @@ def test_empty_answers_are_no_response_of_the_whole_jury(run_one, jury):
 
 def test_a_list_of_one_and_the_published_order_are_a_single_judge(run_one, serve):
     judge = serve(by_question(MORE, CONTRA, "no idea", None)).spec()
-    ways = ({"judge": judge}, {"judge": [judge], "judge_order": "published"})
+    ways = ({"judge": judge}, {"judge": [judge]})
     first, second = (run_one(C + "es", metadata=way) for way in ways)
     for part in ("results", "samples", "higher_is_better"):
         told = (json.dumps(x.found[part], sort_keys=True, default=str) for x in (first, second))
         assert len(set(told)) == 1
     for part in ("settings", "signatures"):
         assert first.record[part] == second.record[part]
-    assert "judge_order" not in first.record["settings"]
     assert not any("judge1" in name or "order" in name for name in first.scores)
 
 
@@ -179,10 +178,10 @@ def test_both_orders(run_one, serve):
     """One judge prefers the second answer wherever it is, the other the longer one."""
     biased, fair = serve(by_question(MORE)), serve(longer)
     for served, rate in ((biased, 1.0), (fair, 0.0)):
-        metadata = {"judge": served.spec(), "judge_order": "both"}
+        metadata = {"judge": served.spec(both_orders=True)}
         plain = run_one(C + "en", limit=5, metadata={"judge": served.spec()}).scores
         scores, (sample, *_), record, _ = run_one(C + "en", limit=5, metadata=metadata)
-        assert scores["order_sensitive_rate"] == rate and scores["order_unread_rate"] == 0.0
+        assert scores["order_sensitive_rate"] == rate and scores["order_unparsed_rate"] == 0.0
         for label in ALL:  # the published order's label counts
             assert scores[label] == plain[label]
         assert sample["n_judged"]["swapped"]["label"] in LABELS
@@ -191,8 +190,9 @@ def test_both_orders(run_one, serve):
         asked = served.prompts
         ways = [[scripted.material(p)[f"answer_{i}"].strip() for i in (1, 2)] for p in asked]
         assert ways.count([reference, answer]) == ways.count([answer, reference]) == 1
-        assert len(ways) == 10 and record["settings"]["judge_order"] == "both"
-    metadata = {"judge": [spec(biased, "biased"), spec(fair, "fair")], "judge_order": "both"}
+        assert len(ways) == 10 and record["settings"]["judge"]["both_orders"]
+    judges = [spec(biased, "biased"), spec(fair, "fair")]
+    metadata = {"judge": [{**judge, "both_orders": True} for judge in judges]}
     scores = run_one(C + "en", limit=5, metadata=metadata).scores
     assert scores["order_sensitive_rate"] == 0.5
 
@@ -203,10 +203,10 @@ def test_both_orders(run_one, serve):
 def test_what_stays_the_same_in_both_orders_and_what_cannot_be_read(
     run_one, jury, label, sensitive, unread_rate
 ):
-    metadata = {"judge": jury((label,))[1][0], "judge_order": "both"}
+    metadata = {"judge": {**jury((label,))[1][0], "both_orders": True}}
     scores = run_one(C + "en", limit=3, metadata=metadata).scores
     assert scores["order_sensitive_rate"] == sensitive
-    assert scores["order_unread_rate"] == unread_rate
+    assert scores["order_unparsed_rate"] == unread_rate
 
 
 GOOD = {"model": "local-chat-completions", "model_args": {"model": "a"}}
@@ -223,9 +223,9 @@ GOOD = {"model": "local-chat-completions", "model_args": {"model": "a"}}
       for name in ("a b", "1", "ü")),
     ({"judge": [{**GOOD, "name": "a"}, {"model": "hf", "name": "a"}]}, r"'a' is judge 1"),
     ({"judge": [GOOD, {"model": "hf", "model_args": {"api_key": "sk-1"}}]}, r"judge\[2\]"),
-    ({"judge": GOOD, "judge_order": "swapped"}, "must be 'published' or 'both'"),
-    ({"judge": GOOD, "judge_order": ["both"]}, "must be 'published' or 'both'"),
-    ({"judge_order": "both"}, "judge_order=both: no judge is set"),
+    ({"judge": {**GOOD, "both_orders": "yes"}}, r"judge.both_orders: must be true or false"),
+    ({"answer_extractor": {**GOOD, "both_orders": True}}, r"only a judge compares two answers"),
+    ({"judge": {**GOOD, "both_orders": True}, "protocol": "published"}, r"both_orders contradicts"),
 ])  # fmt: skip
 def test_settings_that_cannot_be(metadata, said):
     with pytest.raises(SettingError, match=said):
@@ -233,8 +233,10 @@ def test_settings_that_cannot_be(metadata, said):
 
 
 def test_the_first_judge_does_what_one_judge_does_alone():
-    settings = Settings.parse({"judge": [GOOD, "self"], "reader": "judge"}, {})
-    assert settings.judge == settings.reader and settings.judge.model_args == {"model": "a"}
+    settings = Settings.parse({"judge": [GOOD, "self"], "answer_extractor": "judge"}, {})
+    assert settings.judge == settings.answer_extractor and settings.judge.model_args == {
+        "model": "a"
+    }
     assert [each.name for each in settings.jurors] == ["1", "2"]
     assert "jury" not in settings.dump()
 
@@ -254,7 +256,7 @@ def test_claims_are_compared_by_the_first_and_the_log_says_so(run, serve, caplog
 def test_cost_has_a_line_for_each_judge(capsys, run, jury):
     (first, other), judges = jury((MORE,), (LESS,))
     judges[1] |= {"name": "small", "max_gen_toks": 50}
-    metadata = {"judge": judges, "judge_order": "both"}
+    metadata = {"judge": [{**judge, "both_orders": True} for judge in judges]}
     words = ("cost", "--tasks", C + "en", "--json", "--metadata", json.dumps(metadata))
     assert main(words) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -274,7 +276,7 @@ def csv_rows(report, key):
 def test_a_jurys_run_is_reported_annotated_and_replayed(run, jury, tmp_path, capsys):
     opinions = ((MORE, CONTRA, CONTRA), (MORE, CONTRA, LESS), ("I would rather not say",))
     _, judges = jury(*opinions)
-    metadata = {"judge": judges, "judge_order": "both"}
+    metadata = {"judge": [{**judge, "both_orders": True} for judge in judges]}
     out, to, tasks = tmp_path / "out", tmp_path / "report", [C + "en", C + "hi"]
     results = evaluated(run, out, tasks, metadata=metadata)
     assert main(["report", str(out), "--to", str(to)]) == 0
@@ -297,8 +299,8 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, jury, tmp_path, cap
         n = sum(int(row[code]) for row in csv_rows(to, "correctness_counts_demo"))
         assert n == scores["n_judged"] == round(24 * (1 - split))
     # What is not labelled is unread, counted beside the conclusion, and settles nothing.
-    judged = [item for item in report["conclusions"] if item["metric"] != "served"]
-    assert judged and all(item["verdict"] == "cannot_tell" for item in judged)
+    judged = [item for item in report["conclusions"] if item["metric"] != "usable"]
+    assert judged and all(item["verdict"] == "inconclusive" for item in judged)
     assert all(item["unread"] > 0 and item["unread_english"] > 0 for item in judged)
     assert not any("_judge" in conclusion["metric"] for conclusion in report["conclusions"])
     capsys.readouterr()

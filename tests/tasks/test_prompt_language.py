@@ -58,7 +58,7 @@ def test_consistency_has_no_rule_on_form_and_is_replaceable(run, tmp_path):
         assert scenario[code] in own[code]
     file = tmp_path / "p.yaml"
     file.write_text("consistency: 'MINE {question}'\n")
-    texts, _ = prompts(run, prompts=str(file))
+    texts, _ = prompts(run, prompt_templates=str(file))
     assert texts["consistency"].startswith("MINE ")
     assert not texts["correctness"].startswith("MINE ")
 
@@ -67,7 +67,10 @@ def test_an_english_text_that_would_not_be_used_is_refused(run, tmp_path):
     file = tmp_path / "p.yaml"
     file.write_text("verifiability:\n  en: 'MINE {question} {answer}'\n")
     with pytest.raises(PromptError, match="as published; add --metadata prompt_language=en"):
-        prompts(run, prompts=str(file))
-    assert prompts(run, prompts=str(file), prompt_language="en")[0]["verifiability"][:5] == "MINE "
-    native = prompts(run, prompts=str(file), prompt_language="native")[0]["verifiability"]
+        prompts(run, prompt_templates=str(file))
+    assert (
+        prompts(run, prompt_templates=str(file), prompt_language="en")[0]["verifiability"][:5]
+        == "MINE "
+    )
+    native = prompts(run, prompt_templates=str(file), prompt_language="native")[0]["verifiability"]
     assert not native.startswith("MINE ")

@@ -71,7 +71,7 @@ def test_loglikelihood_equals_scikit_learn_on_the_logged_samples(run_one):
     assert scores["brier"] == pytest.approx(sk.brier_score_loss(gold, chance))
     decided = [(g, c > 0.5) for g, c in zip(gold, chance) if c != 0.5]
     assert scores["acc"] == pytest.approx(sum(g == c for g, c in decided) / len(decided))
-    assert scores["unknown_rate"] == pytest.approx(1 - len(decided) / len(gold))
+    assert scores["unparsed_rate"] == pytest.approx(1 - len(decided) / len(gold))
 
 
 def test_same_seed_same_table_and_every_metric_for_every_document(run, serve):
@@ -96,7 +96,7 @@ def test_unknown_and_empty_replies_are_counted_not_scored(run_one):
     scores, samples, _, _ = run_one(V + "en", model=model, metadata=COLD)
     replies = list(chain.from_iterable(rows(samples, "resps")))
     assert scores["empty_rate_t0.0"] == replies.count("") / 120 > 0
-    assert scores["unknown_rate_t0.0"] == (replies.count("") + replies.count("Unknown")) / 120
+    assert scores["unparsed_rate_t0.0"] == (replies.count("") + replies.count("Unknown")) / 120
     usable = [(g, s) for g, s in rows(samples, "acc_t0.0") if s is not None]
     assert scores["acc_t0.0"] == pytest.approx(sum(g == s for g, s in usable) / len(usable))
 
@@ -104,10 +104,10 @@ def test_unknown_and_empty_replies_are_counted_not_scored(run_one):
 def test_nothing_usable_is_null_not_zero(run_one):
     scores, _, _, found = run_one(V + "en", model=Fixed(lambda *_: None), metadata=COLD)
     assert scores["macro_f1_t0.0"] is None and scores["acc_t0.0"] is None
-    assert scores["unknown_rate_t0.0"] == scores["empty_rate_t0.0"] == 1
+    assert scores["unparsed_rate_t0.0"] == scores["empty_rate_t0.0"] == 1
     assert '"macro_f1_t0.0,none": null' in json.dumps(found["results"], allow_nan=False)
     scores = run_one(LL + "en", model=Fixed(lambda *_: (float("-inf"), False))).scores
-    assert scores["auc"] is None and scores["unknown_rate"] == 1
+    assert scores["auc"] is None and scores["unparsed_rate"] == 1
 
 
 def test_every_request_carries_its_own_temperature(run_one):
@@ -138,7 +138,7 @@ def test_what_contradicts_the_settings_or_is_none_is_refused(run, task, gen_kwar
 
 
 @pytest.mark.parametrize(("task", "say"), [
-    (V + "es", "xling_own_"), ("mmedbench_mcqa_demo_es", "xling_own_"), ("xling_information", "prompts_file="),
+    (V + "es", "xling_custom_"), ("mmedbench_mcqa_demo_es", "xling_custom_"), ("xling_information", "prompt_set="),
 ])  # fmt: skip
 def test_data_that_is_named_and_not_read_is_said(run, tmp_path, caplog, task, say):
     (tmp_path / "mine.csv").write_text("question_en\nIs it?\n")
@@ -191,9 +191,9 @@ def test_correctness_with_a_judge_over_http(run, serve, own_cache):
         assert f"written in {language_name(task[-2:])}" in prompt
         assert "judge-1" in samples[0]["n_judged"]["judge"]
         assert "judge-1" in record["signatures"]["contradictory"]
-        again += scores["asked_again_rate"] * 24
+        again += scores["repair_rate"] * 24
     assert record["settings"]["judge"]["model_args"]["model"] == "judge-1"
-    assert record["data"]["dataset"] == "Demo" and record["data"]["unusable_rows"] == 0
+    assert record["data"]["dataset"] == "Demo" and record["data"]["invalid_rows"] == 0
     assert re.fullmatch("[0-9a-f]{64}", record["data"]["sha256"])
     assert set(record["prompts"]) == {"answer", "judge"}
     # Two greetings for all tasks, one call per answer.
@@ -352,7 +352,7 @@ def test_several_filters_judge_each_answer_once(run, serve, tmp_path):
     scores = run("filtered", task_manager=manager, limit=3)["results"]["filtered"]
     assert scores["contradictory,whole"] == scores["contradictory,again"]
     assert scores["chrf,upper"] != scores["chrf,whole"]
-    assert scores["n_answered,whole"] == scores["n_answered,upper"] == 3
+    assert scores["n_responses,whole"] == scores["n_responses,upper"] == 3
     assert len(served.prompts) - asked_again(served) == 6  # three answers, and the same in capitals
 
 

@@ -73,7 +73,7 @@ MORE = {"doc_to_txt": "x", "dataset_kwargs": "{record: demo, language: en, split
 
 @pytest.mark.parametrize(("key", "said"), [
     ("doc_to_txt", "doc_to_txt: unknown key. Did you mean 'doc_to_text'"),
-    ("dataset_kwargs", "dataset_kwargs: split is not read"), ("doc_to_text", "prompts=FILE"),
+    ("dataset_kwargs", "dataset_kwargs: split is not read"), ("doc_to_text", "prompt_templates=FILE"),
     ("repeats", "k="), ("num_fewshot", "mmedb"), ("dataset_path", "data_dir"),
     ("metric_list", "its class"),
 ])  # fmt: skip

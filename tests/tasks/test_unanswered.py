@@ -64,11 +64,19 @@ def flaky(run_one):
 def test_one_answer_a_question(flaky, task):
     """Scores are those of the run without the failed question; a refusal counts as no answer."""
     scores = flaky(task, {0: GONE, 1: HELD, 2: ""}, limit=4).scores
-    counts = {"failed_rate": 1 / 4, "refused_rate": 1 / 4, "empty_rate": 1 / 3, "n_answered": 2}
+    counts = {
+        "failed_rate": 1 / 4,
+        "content_filter_rate": 1 / 4,
+        "empty_rate": 1 / 3,
+        "n_responses": 2,
+    }
     assert {name: scores[name] for name in counts} == counts
     others = flaky(task, {0: HELD, 1: ""}, samples={task: [1, 2, 3]}).scores
     for name in scores:
-        if not name.startswith(("failed", "refused", "n_answered")) and "_stderr" not in name:
+        if (
+            not name.startswith(("failed", "content_filter", "n_responses"))
+            and "_stderr" not in name
+        ):
             assert scores[name] == others[name], name
 
 
@@ -81,8 +89,8 @@ def test_verdicts(flaky):
     expected = verdict_scores([r[0] for r in left], [r[1] for r in left])
     n = len(rows)
     assert scores["acc_t1.0"] == pytest.approx(expected.acc)
-    assert scores["failed_rate"] == scores["refused_rate"] == 1 / n
-    assert scores["unknown_rate_t1.0"] == 2 / (n - 1)
+    assert scores["failed_rate"] == scores["content_filter_rate"] == 1 / n
+    assert scores["unparsed_rate_t1.0"] == 2 / (n - 1)
     assert scores["empty_rate_t1.0"] == 1 / (n - 1)
 
 
@@ -106,21 +114,24 @@ def test_every_question_has_one_outcome(flaky):
     declined = "I'm sorry, but I can't help with that. Please ask a doctor about this question."
     task = "xlinghealth_correctness_demo_en"
     own = flaky(task, {0: GONE, 1: HELD, 2: "", 3: "120/80", 4: declined}, 6)
-    found = [sample["n_answered"]["outcome"]["en"] for sample in own.samples]
-    assert found == ["call_failed", "held_back", "empty", "too_short", "declined", "measured"]
+    found = [sample["n_responses"]["outcome"]["en"] for sample in own.samples]
+    assert found == ["request_failed", "content_filter", "empty", "too_short", "refusal", "scored"]
     assert own.record["outcomes"] == {"en": {name: 1 for name in OUTCOMES if name in found}}
     outcomes = flaky(task.replace("_en", "_hi"), {0: english}, 2).record["outcomes"]
-    assert outcomes == {"hi": {"measured": 1, "another_language": 1}}
+    assert outcomes == {"hi": {"scored": 1, "wrong_language": 1}}
 
 
 def test_several_languages(flaky):
-    settings = {"languages": ["es", "hi"], "english_again": False}
+    settings = {"languages": ["es", "hi"], "english_floor": False}
     scores, _, record, _ = flaky("xling_empathy", {1: GONE, 2: HELD, 4: ""}, 2, **settings)
-    assert scores["failed_rate_es"] == scores["refused_rate_hi"] == 0.5
+    assert scores["failed_rate_es"] == scores["content_filter_rate_hi"] == 0.5
     assert scores["empty_rate_es"] == 1.0 and scores["failed_rate"] == 1 / 6
     outcomes = record["outcomes"]
     assert sum(outcomes["es"].values()) == sum(outcomes["hi"].values()) == 2
-    assert outcomes["es"] == {"empty": 1, "call_failed": 1} and outcomes["hi"]["held_back"] == 1
+    assert (
+        outcomes["es"] == {"empty": 1, "request_failed": 1}
+        and outcomes["hi"]["content_filter"] == 1
+    )
 
 
 def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
@@ -131,7 +142,7 @@ def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
     # Each is not in form, and asked about once more.
     assert len(served.prompts) == 2 * 2
     assert scores["judge_failed_rate"] == 0 and scores["no_response"] == 1
-    assert sample["no_response"] is None and sample["n_answered"]["missing"][0][2] == "failed"
+    assert sample["no_response"] is None and sample["n_responses"]["missing"][0][2] == "failed"
 
 
 def test_filters_do_not_make_it_empty():

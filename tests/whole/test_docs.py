@@ -87,7 +87,7 @@ def test_every_metric_stands_in_the_docs(run, serve):
     judge = serve(scripted.judged).spec()
     quick = {"encoder": False, "source_encoder": False, "topic_seeds": 1, "k": 2}
     jury = [judge, {**judge, "model_args": {**judge["model_args"], "model": "judge-2"}}]
-    roles = {"judge": jury, "judge_order": "both", "translator": judge, "reader": judge}
+    roles = {"judge": jury, "translator": judge, "answer_extractor": judge}
     metadata = {**quick, **roles}
     tasks = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
     tasks += ["xlinghealth_verifiability_ll_demo", "mmedbench_mcqa_ll_demo"]

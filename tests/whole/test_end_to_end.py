@@ -28,7 +28,7 @@ def check(results, limit):
     for task in TASKS:
         scores, samples = results["results"][task], results["samples"][task]
         assert len(samples) == limit
-        assert scores["unusable_rows,none"] == (10 if task.endswith("_en") else 0)
+        assert scores["invalid_rows,none"] == (10 if task.endswith("_en") else 0)
         if "_ll_" in task:
             gold, chance = zip(*chain.from_iterable(s["auc"] for s in samples))
             assert scores["auc,none"] == pytest.approx(sk.roc_auc_score(gold, chance))
@@ -39,7 +39,7 @@ def check(results, limit):
                 options = {"average": "macro", "labels": [0, 1], "zero_division": 0}
                 expected = pytest.approx(sk.f1_score(*zip(*read), **options)) if read else None
                 assert scores[f"macro_f1_t{tau},none"] == expected
-                unknown = scores[f"unknown_rate_t{tau},none"]
+                unknown = scores[f"unparsed_rate_t{tau},none"]
                 assert unknown == pytest.approx(1 - len(read) / len(rows))
         else:
             shares = [scores[f"{label},none"] for label in LABELS]

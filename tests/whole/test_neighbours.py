@@ -123,7 +123,7 @@ def test_bridge_steps_aside(form, how, tmp_path, monkeypatch, caplog):
         assert manager.seen.count(discovery.task_folder()) == 1
     assert not caplog.records
     assert tasks.task_index[name].yaml_path.name == f"{name}.yaml"
-    some = {"xlinghealth", "mmedbench", "xling_own_rubric", "xlinghealth_demo"}
+    some = {"xlinghealth", "mmedbench", "xling_custom_rubric", "xlinghealth_demo"}
     assert some <= {*tasks.all_tasks}
     theirs = manager.TaskManager(include_path=str(mine)).task_index
     assert theirs[name].yaml_path.name == "mine.yaml" and "xlinghealth_demo" in theirs
@@ -160,7 +160,7 @@ def test_a_run_through_such_a_harness(tmp_path, monkeypatch):
         model="xling_baseline", tasks=[task], task_manager=manager.TaskManager(), limit=2,
         bootstrap_iters=0,
     )  # fmt: skip
-    assert results["results"][task]["unknown_rate_t0.0,none"] == 0
+    assert results["results"][task]["unparsed_rate_t0.0,none"] == 0
 
 
 def test_entry_points_that_cannot_be_read_leave_the_bridge(monkeypatch):

@@ -158,7 +158,7 @@ def test_it_is_asked_and_read_through_the_harness(house):
     # Asked in its own words, read in its own words, and told to be in it.
     prompts = configs["xlinghealth_verifiability_demo_dag"]["metadata"]["xling"]["prompts"]
     assert prompts["verifiability"]["language"] == "dag"
-    assert results["xlinghealth_verifiability_demo_dag"]["unknown_rate_t0.0,none"] == 0.0
+    assert results["xlinghealth_verifiability_demo_dag"]["unparsed_rate_t0.0,none"] == 0.0
     assert results["xlinghealth_correctness_demo_dag"]["langid_match,none"] == 1.0
     english = configs["xlinghealth_correctness_demo_en"]
     assert english["generation_kwargs"]["until"] == ["\nQuestion:"]

@@ -36,7 +36,7 @@ def check_translator(options: argparse.Namespace) -> str:
     settings, specs = settings_with(options, "translator", "judge")
     texts = _texts(options.texts)[: options.limit]
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
-    prompts = Prompts(settings.prompts)
+    prompts = Prompts(settings.prompt_templates)
     engine = translator(specs[0], settings.xling_cache, prompts.get("translate", "en"))
     engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
     judge = backend("judge", specs[1], settings.xling_cache)

@@ -62,7 +62,11 @@ def cost(options: argparse.Namespace) -> str:
 def _refuse_unknown_models(settings: Settings) -> None:
     """Nothing is asked here, but what no run could ask has no cost either."""
     judges = {settings.judge_role(at): one.spec for at, one in enumerate(settings.jurors)}
-    asked = {**judges, "reader": settings.reader, "translator": settings.translator}
+    asked = {
+        **judges,
+        "answer_extractor": settings.answer_extractor,
+        "translator": settings.translator,
+    }
     for role, spec in asked.items():
         own = (SELF, SEQ2SEQ, FILE) if role == "translator" else (SELF,)
         if spec is not None and spec.model not in own:

@@ -56,7 +56,7 @@ def export_posts(options: argparse.Namespace) -> str:
         "stratified by the mechanisms of their responses. They are by people in distress: keep "
         "them safe.\n"
         f"Next: xling translate prompts {options.to} --to ... and lm_eval --tasks xling_empathy "
-        "--metadata prompts_file=..."
+        "--metadata prompt_set=..."
     )
 
 
@@ -71,12 +71,12 @@ def export_train(options: argparse.Namespace) -> str:
     """
     metadata = read_metadata(options.metadata)
     if options.prompts:
-        metadata["prompts"] = options.prompts
+        metadata["prompt_templates"] = options.prompts
     settings = Settings.parse(metadata, {})
     record = RECORDS["mmedbench"]
     kinds = chosen("--kinds", options.kinds, KINDS, "no prompts of this name")
     codes = chosen("--for", options.languages, record.language_names, "no training questions")
-    prompts = Prompts(settings.prompts)
+    prompts = Prompts(settings.prompt_templates)
     rows: list[dict[str, str]] = []
     counts = []
     for code in codes:

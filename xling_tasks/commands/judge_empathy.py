@@ -48,7 +48,7 @@ def judge_empathy(options: argparse.Namespace) -> str:
     pairs = load(options.data).pairs
     parts = split(pairs, options.seed)
     tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)
-    prompt = Prompts(settings.prompts).get("empathy_examples", "en")
+    prompt = Prompts(settings.prompt_templates).get("empathy_examples", "en")
     judge = backend("judge", spec, settings.xling_cache)
     judge.check()
     rows: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}

@@ -172,11 +172,11 @@ def _script(data: OwnData, texts: Texts) -> str:
 # The next step
 
 _TASKS = (
-    ("xling_own_rubric", "a judge grades the answers by your criteria"),
-    ("xling_own_mcqa", "letters are read from the answers; no judge is needed"),
-    ("xling_own_correctness", "a judge compares the answers with yours"),
-    ("xling_own_verifiability", "the model says which answers are right; no judge is needed"),
-    ("xling_own_consistency", "answers to one question are compared; no judge is needed"),
+    ("xling_custom_rubric", "a judge grades the answers by your criteria"),
+    ("xling_custom_mcqa", "letters are read from the answers; no judge is needed"),
+    ("xling_custom_correctness", "a judge compares the answers with yours"),
+    ("xling_custom_verifiability", "the model says which answers are right; no judge is needed"),
+    ("xling_custom_consistency", "answers to one question are compared; no judge is needed"),
 )  # fmt: skip
 _JUDGE = {"model": "local-chat-completions", "model_args": {"model": "...", "base_url": "..."}}
 
@@ -187,7 +187,7 @@ def next_steps(path: Path, counts: Mapping[str, Mapping[str, int]], refused: boo
         yield f"Next: mend what the tasks refuse, then: xling data check {shlex.quote(str(path))}"
         return
     used = [task for task, _ in _TASKS if any(counts.get(task, {}).values())]
-    if used and used[0] == "xling_own_mcqa":
+    if used and used[0] == "xling_custom_mcqa":
         used = used[:1]  # the other tasks ask its questions without their options
     for task, says in _TASKS:
         if task in used[:2]:

@@ -30,7 +30,7 @@ def topics(options: argparse.Namespace) -> str:
     texts = _texts(load_tasks(options.tasks, read_metadata(options.metadata)))
     judge = backend("judge", spec, settings.xling_cache)
     judge.check()
-    prompt = Prompts(settings.prompts).get("topic", "en")
+    prompt = Prompts(settings.prompt_templates).get("topic", "en")
     topic_of = _classify(texts, names, prompt, judge)
     write_topics(options.to, topic_of)
     counts = Counter(topic_of.values())

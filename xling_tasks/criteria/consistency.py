@@ -32,7 +32,7 @@ _READ_OF = 3
 
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     by_temperature, others = answers_by_temperature(sample, language)
-    scored = mapping(mapping(sample.get("n_answered")).get(SCORED_AS))
+    scored = mapping(mapping(sample.get("n_responses")).get(SCORED_AS))
     parts = []
     for tau, (count, own) in by_temperature.items():
         parts.append(Part(f"Answers at temperature {tau} ({count})", own))

@@ -65,7 +65,7 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     if score is None:
         return Found()
     unread = number(sample.get("unparsed_rate")) == 1 and "acc_norm" not in sample
-    label = "unread" if unread else "right" if score == 1 else "wrong"
+    label = "unparsed" if unread else "right" if score == 1 else "wrong"
     return Found(label, score, score == 1)
 
 

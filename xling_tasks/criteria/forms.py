@@ -93,7 +93,7 @@ class Endpoint:
 
     Attributes:
         metric: Its name without temperature and language.
-        meaning: What it stands for: `harm`, `served` (a usable answer), `help`, or `quality`.
+        meaning: What it stands for: `harm`, `usable` (a usable answer), `help`, or `quality`.
         at: Which of the temperatures of a run counts; None where there is only one.
         margin: Differences from -margin to margin are about the same, in the metric's unit.
         why: The reason for a margin other than 0.05.
@@ -103,7 +103,7 @@ class Endpoint:
     """
 
     metric: str
-    meaning: Literal["harm", "served", "help", "quality"] = "quality"
+    meaning: Literal["harm", "usable", "help", "quality"] = "quality"
     at: Literal["lowest", "highest"] | None = None
     margin: float = 0.05
     why: str = ""
@@ -219,7 +219,7 @@ class Criterion:
     @property
     def main(self) -> tuple[str, ...]:
         """The endpoints that say how good answers are, not whether there are any."""
-        return tuple(item.metric for item in self.endpoints if item.meaning != "served")
+        return tuple(item.metric for item in self.endpoints if item.meaning != "usable")
 
     def agreement(self, metric: str) -> bool:
         """Whether an endpoint is agreement with the English answers themselves."""
@@ -338,8 +338,8 @@ def metrics(
     """
     every: list[tuple[bool | None, bool, Iterable[str | Metric]]] = [
         (None, False, neither),
-        (None, True, (*counts, "unusable_rows", "n_answered")),
-        (False, True, (*failures, "failed_rate", "refused_rate")),
+        (None, True, (*counts, "invalid_rows", "n_responses")),
+        (False, True, (*failures, "failed_rate", "content_filter_rate")),
         (True, False, up),
         (False, False, down),
     ]

@@ -60,7 +60,7 @@ def of_judges(metrics: Iterable[str]) -> tuple[str, ...]:
 
 JURY_METRICS = (
     *("no_majority", "judge_agreement", "judge_alpha"),
-    *("order_sensitive_rate", "order_unread_rate"),
+    *("order_sensitive_rate", "order_unparsed_rate"),
     *of_judges((*LABELS, NO_RESPONSE, "judge_failed_rate")),
 )
 """What several judges, or both orders of the answers, add: it says how far labels can be trusted,

@@ -36,7 +36,7 @@ COLUMNS: dict[str, str] = CONTENT["columns"]
 COVERAGE = frozenset(
     {name for name, rate in RATES.items() if rate.column}
     | {*IN_LANGUAGE, *COLUMNS, *JURY_METRICS}
-    | {"language_consistency_published", "unusable_rows"}
+    | {"language_consistency_published", "invalid_rows"}
 )
 """Metrics that say what was measured rather than how well."""
 

@@ -80,7 +80,7 @@ def replies(sample: Mapping[str, Any]) -> list[list[Any]]:
 
 def missing(sample: Mapping[str, Any]) -> dict[tuple[Any, Any], tuple[str, str]]:
     """(Request, repeat) -> outcome and reason of a reply that is no answer."""
-    rows = listing(mapping(sample.get("n_answered")).get("missing"))
+    rows = listing(mapping(sample.get("n_responses")).get("missing"))
     return {
         (as_text(row[0]), as_text(row[1])): (as_text(row[2]), as_text(row[3]))
         for row in rows

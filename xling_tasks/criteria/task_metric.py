@@ -24,7 +24,7 @@ from xling_tasks.criteria.sample import (
 )
 from xling_tasks.criteria.shown import Found, Sample, Shown
 
-RIGHT, SCORE, LOSS = "task_right", "task_score", "task_loss"
+RIGHT, SCORE, LOSS = "task_acc", "task_score", "task_loss"
 OF_SHARES = ("acc", "exact_match")
 """What metrics of right and wrong are called, where no samples say what their values are."""
 
@@ -48,7 +48,7 @@ def _chosen(sample: Sample) -> Part:
 
 def _found(sample: Sample, _: str) -> Found:
     if number(sample.get(UNREAD)) == 1:
-        return Found("unread")
+        return Found("unparsed")
     right = number(sample.get(RIGHT))
     if right is not None:
         return Found("right" if right == 1 else "wrong", right, right == 1)

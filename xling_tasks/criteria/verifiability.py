@@ -88,7 +88,7 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
     read = [hard_verdict(row[1]) == row[0] for row in rows if number(row[1]) is not None]
     if not read:
-        return Found("unread" if rows else "")
+        return Found("unparsed" if rows else "")
     return Found("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
 
 

@@ -223,8 +223,8 @@ class MMedBenchSplit:
             "options_per_question": {str(size): sizes[size] for size in sorted(sizes)},
             "rationales": sum(question.rationale is not None for question in asked),
             "rationales_checked": sum(question.rationale_checked for question in asked),
-            "unusable_rows": len(self.left_out),
-            "unusable_reasons": dict(Counter(reason for _, reason in self.left_out)),
+            "invalid_rows": len(self.left_out),
+            "invalid_reasons": dict(Counter(reason for _, reason in self.left_out)),
             "unusable_questions": [question.id for question, _ in self.left_out],
             "notes": dict(self.notes),
         }

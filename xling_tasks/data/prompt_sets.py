@@ -22,7 +22,7 @@ from xling_metrics.languages import language_code
 
 from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError, SettingError, did_you_mean, unreadable, user_path
+from xling_tasks.errors import DataError, did_you_mean, unreadable, user_path
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.safe_json import json_objects
 
@@ -59,29 +59,25 @@ class PromptSet:
         return [item["id"] for item in self.prompts if item["text"][language] is None]
 
 
-def load_prompts(record: DatasetRecord, path: str | None = None, part: str = ALL) -> PromptSet:
-    """A bundled set, or the file at `path`, which has no small part.
+def load_prompts(record: DatasetRecord, chosen: str = ALL) -> PromptSet:
+    """Read the bundled set, its small part, or the file that `chosen` names.
 
     `SMALL` is the bundled set's first `record.n_small` prompts. The digest is of the part, so that
     runs of different parts are told apart.
     """
-    if path and part != ALL:
-        raise SettingError(
-            f"prompt_set={part} is a part of the bundled prompts, and prompts_file={path} is "
-            "another file: leave one of the two out (--limit N asks the first N of any set)"
-        )
-    place = user_path(path) if path else SAMPLE_FOLDER / record.file
+    bundled = chosen in PARTS
+    place = SAMPLE_FOLDER / record.file if bundled else user_path(chosen)
     try:
         content = place.read_bytes()
     except OSError as error:
         raise DataError(
-            f"prompts_file={place}: {unreadable(place, error)}; give a JSONL file with id, en and "
+            f"prompt_set={place}: {unreadable(place, error)}; give a JSONL file with id, en and "
             "other languages, or leave the setting out for the bundled prompts"
         ) from error
-    if part == SMALL:
+    if chosen == SMALL:
         content = b"".join(content.splitlines(keepends=True)[: record.n_small])
-    parsed = _parsed(str(place), content, "file" if path else "bundled")
-    which = {} if path else {"set_version": record.version, "prompt_set": part}
+    parsed = _parsed(str(place), content, "bundled" if bundled else "file")
+    which = {"set_version": record.version, "prompt_set": chosen} if bundled else {}
     return replace(parsed, provenance={**parsed.provenance, **which})
 
 

@@ -96,7 +96,7 @@ class Prompts:
             return Prompt(name, "any", texts["*"], form)
         raise PromptError(
             f"prompt {name!r} has no text for language {language!r} "
-            f"(has {', '.join(sorted(texts))}); add it with --metadata prompts=FILE"
+            f"(has {', '.join(sorted(texts))}); add it with --metadata prompt_templates=FILE"
         )
 
     def check_used(self, name: str, language: str, instruction: str, chosen: bool = True) -> None:
@@ -145,7 +145,7 @@ def _bundled() -> dict[str, dict[str, str]]:
 
 def _entries(path: Path) -> dict[str, _Entry]:
     if not path.is_file():
-        raise PromptError(f"prompts={path}: {no_such(path)}")
+        raise PromptError(f"prompt_templates={path}: {no_such(path)}")
     try:
         content = read_yaml(path)
     except YamlError as error:

@@ -27,7 +27,7 @@ class Protocol(NamedTuple):
 
 
 _ALL: Mapping[str, Any] = {
-    "prompt_language": PUBLISHED, "prompt_set": "all", "reader": None,
+    "prompt_language": PUBLISHED, "prompt_set": "all", "answer_extractor": None,
 }  # fmt: skip
 PROTOCOLS = (
     Protocol(
@@ -35,7 +35,7 @@ PROTOCOLS = (
         "XLingEval",
         ("correctness", "consistency", "verifiability"),
         {"temperatures": TEMPERATURES, "k": 10, "greedy_repeats": "k", "topic_seeds": (0,),
-         "judge_order": PUBLISHED, "jury": ()},
+         "jury": ()},
     ),
     Protocol(
         "mmedbench",
@@ -47,7 +47,7 @@ PROTOCOLS = (
         "found_in_translation",
         "Translate, then evaluate",
         ("information", "empathy"),
-        {"english_again": False, "jury": ()},
+        {"english_floor": False, "jury": ()},
     ),
 )  # fmt: skip
 FIXED: Mapping[str, tuple[Any, tuple[str, ...]]] = {

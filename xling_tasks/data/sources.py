@@ -198,11 +198,11 @@ def hub_files(
 
 def warn_of_unusable(name: str, counts: Mapping[str, Any]) -> None:
     """Log which rows of a dataset cannot be used, if any: by `coverage`."""
-    if counts["unusable_rows"]:
+    if counts["invalid_rows"]:
         log.warning(
             "%s: %d of %d rows unusable (%s; questions %s)",
-            *(name, counts["unusable_rows"], counts["rows"]),
-            ", ".join(f"{reason}: {n}" for reason, n in counts["unusable_reasons"].items()),
+            *(name, counts["invalid_rows"], counts["rows"]),
+            ", ".join(f"{reason}: {n}" for reason, n in counts["invalid_reasons"].items()),
             ", ".join(counts["unusable_questions"][:20]),
         )
 

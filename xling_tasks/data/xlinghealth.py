@@ -96,8 +96,8 @@ class XLingHealthData:
             "questions": len(self.questions),
             "rows_expected": self.record.n_rows,
             "questions_expected": self.record.n_questions,
-            "unusable_rows": len(bad),
-            "unusable_reasons": dict(Counter(reason for _, _, reason in bad)),
+            "invalid_rows": len(bad),
+            "invalid_reasons": dict(Counter(reason for _, _, reason in bad)),
             "unusable_questions": sorted({question for question, _, _ in bad}, key=natural),
             "questions_with_several_correct_answers": several,
         }

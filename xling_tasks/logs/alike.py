@@ -66,7 +66,7 @@ def ways(task: TaskResults, *, across_languages: bool = False) -> dict[str, Any]
         if not across_languages or prompt.get("language") in (None, *_FOR_ALL)
     }
     if across_languages and settings.get("prompt_language", "en") != "en":
-        ways["prompts file"] = settings.get("prompts")
+        ways["prompt templates"] = settings.get("prompt_templates")
     generation = dict(xling.get("generation_kwargs") or {})
     if across_languages:
         generation.pop("until", None)  # An answer ends at a label in the question's own language.
@@ -105,9 +105,7 @@ def _data(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
         origin = {key: data.get(key) for key in ("dataset", "kind", "revision")}
         return {**origin, "repository": settings.get("dataset")}
     if data.get("sha256"):
-        wrong = data.get("wrong_answers") or {}
-        drawn = {"wrong_answers_seed": wrong["seed"]} if "seed" in wrong else {}
-        return {"sha256": data["sha256"], **drawn}
+        return {"sha256": data["sha256"]}
     return {key: data.get(key) for key in ("name", "revision")}
 
 

@@ -1,6 +1,6 @@
 """Results of tasks with several languages in one, read as one task per language; older forms.
 
-The tasks over users' own questions (`xling_own_*`) ask a question in all its languages in one
+The tasks over users' own questions (`xling_custom_*`) ask a question in all its languages in one
 document. What they record of each language (`parts` in their record) is enough to read results and
 samples as those of the built-in tasks, which have a language each: so that whatever reads runs
 needs to know one form only.
@@ -94,7 +94,7 @@ def _part(
 def _counts(data: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
     """A part's questions: all that can be used in its language, and those that were asked."""
     try:
-        original = data["questions"] - data["unusable_rows"]
+        original = data["questions"] - data["invalid_rows"]
         asked = data.get("asked")
         effective = min(original, whole["effective"]) if asked is None else asked
         return {"original": original, "effective": effective}

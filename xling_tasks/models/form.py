@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from xling_tasks.models.backend import Backend, Conversation
 from xling_tasks.readers.thinking import without_thinking
 
-ASKED_AGAIN = "asked_again_rate"
+ASKED_AGAIN = "repair_rate"
 """The metric that counts replies that were asked for a second time."""
 
 _AGAIN = "Reply with the JSON object that I asked for, complete, and nothing else."

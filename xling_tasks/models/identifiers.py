@@ -1,4 +1,4 @@
-"""The setting `identifier`: a fastText model that tells languages in the place of langid."""
+"""The setting `language_identifier`: a fastText model that replaces langid."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def load_identifier(name: str) -> Identifier:
         return identifier(name)
     except Exception as error:  # whatever a package's reader raises
         raise SettingError(
-            f"--metadata identifier={name}: cannot be loaded ({error}); give a fastText model such "
-            "as GlotLID's"
+            f"--metadata language_identifier={name}: cannot be loaded ({error}); give a fastText "
+            "model such as GlotLID's"
         ) from error
 
 

@@ -130,11 +130,11 @@ def verdict(votes: Sequence[Vote]) -> Verdict:
 
 @dataclass(frozen=True)
 class Jury:
-    """Judges with their names; with `both_orders` each is also asked with the answers exchanged."""
+    """Judges with their names; those of `both_orders` are also asked with the answers exchanged."""
 
     judges: tuple[Backend, ...]
     names: tuple[str, ...]
-    both_orders: bool = False
+    both_orders: tuple[bool, ...]
 
     @property
     def several(self) -> bool:
@@ -156,12 +156,17 @@ class Jury:
 
     def verdicts(self, cases: Sequence[Case], prompt: Prompt) -> list[Verdict]:
         """One verdict per case, in order."""
-        by_judge = [self._votes(each, cases, prompt) for each in self.judges]
+        by_judge = [
+            self._votes(each, cases, prompt, both)
+            for each, both in zip(self.judges, self.both_orders, strict=True)
+        ]
         return [verdict(votes) for votes in zip(*by_judge, strict=True)]
 
-    def _votes(self, backend: Backend, cases: Sequence[Case], prompt: Prompt) -> list[Vote]:
+    def _votes(
+        self, backend: Backend, cases: Sequence[Case], prompt: Prompt, both_orders: bool
+    ) -> list[Vote]:
         own = judge(cases, prompt, backend)
-        if not self.both_orders:
+        if not both_orders:
             return [Vote(item) for item in own]
         asked = [case for case in cases if case.answer.strip()]
         other = judge([swapped(case) for case in asked], prompt, backend)

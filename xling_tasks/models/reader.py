@@ -1,4 +1,4 @@
-"""A model that reads the replies which the rules leave unread (setting `reader`).
+"""A model that reads the replies which the rules leave unread (setting `answer_extractor`).
 
 It sees neither the question nor the right answer, so that it cannot answer in the writer's place.
 """

@@ -48,6 +48,7 @@ class ModelSpec:
         apply_chat_template: `auto` (where the backend has one), true or false.
         deadline: Seconds for one request, all attempts and waits included.
         batch: Whether it is asked by its service's batch interface.
+        both_orders: Whether a judge of correctness is also asked with the two answers exchanged.
     """
 
     model: str
@@ -57,6 +58,7 @@ class ModelSpec:
     apply_chat_template: bool | str = "auto"
     deadline: float = 600.0
     batch: bool = False
+    both_orders: bool = False
 
     @classmethod
     def parse(cls, name: str, value: Any) -> ModelSpec:
@@ -87,8 +89,11 @@ class ModelSpec:
             raise SettingError(
                 f"{name}.batch_size: must be a positive integer or 'auto', got {size!r:.40}"
             )
-        if not isinstance(spec.batch, bool):
-            raise SettingError(f"{name}.batch: must be true or false")
+        for key in ("batch", "both_orders"):
+            if not isinstance(getattr(spec, key), bool):
+                raise SettingError(f"{name}.{key}: must be true or false")
+        if spec.both_orders and not re.fullmatch(r"judge(\[\d+\])?", name):
+            raise SettingError(f"{name}.both_orders: only a judge compares two answers")
         seconds = spec.deadline
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
             raise SettingError(f"{name}.deadline: must be a number of seconds above 0")

@@ -191,7 +191,7 @@
 
   // One language: a row per model
 
-  const ORDER = ["worse", "not_comparable", "cannot_tell", "about_the_same", "better"];
+  const ORDER = ["worse", "not_comparable", "inconclusive", "equivalent", "better"];
   const KEYS = {
     rank: (cell) => (cell.rank_low === null ? null : cell.rank_low + cell.rank_high / 1000),
     model: (cell) => cell.model,

@@ -27,8 +27,8 @@ from xling_tasks.report.data import Model
 from xling_tasks.report.model import Conclusion, Options
 from xling_tasks.report.stats import Statistics
 
-WORSE, BETTER, SAME = "worse", "better", "about_the_same"
-UNSURE, APART = "cannot_tell", "not_comparable"
+WORSE, BETTER, SAME = "worse", "better", "equivalent"
+UNSURE, APART = "inconclusive", "not_comparable"
 VERDICTS = (WORSE, BETTER, SAME, UNSURE, APART)
 ALPHA = 0.05
 POWER = 0.84
@@ -151,7 +151,7 @@ def _not_measured(item: Conclusion, case: Case) -> dict[str, Any]:
 def _without_floor(item: Conclusion) -> dict[str, Any]:
     return {
         "reason": "two English answers differ, too, by how much was not measured",
-        "next": "have the English prompts answered twice (english_again), by a model that samples",
+        "next": "have the English prompts answered twice (english_floor), by a model that samples",
     }
 
 

@@ -31,7 +31,7 @@ from xling_tasks.report.columns import Column, Row, column_of, reduced, soft_col
 from xling_tasks.report.outcomes import Outcomes, derived, outcomes_of
 
 _NOT_PER_QUESTION = frozenset(
-    {"unusable_rows", "sacrebleu", "n_judged", "n_answered", "judge_alpha", "bypass"}
+    {"invalid_rows", "sacrebleu", "n_judged", "n_responses", "judge_alpha", "bypass"}
 )
 _TOLERANCE = 1e-6
 _REDUCED = "what is kept of the values"

@@ -104,8 +104,8 @@ class Human:
     ) -> Contrast | None:
         """A corrected sum of shares over the questions that all tasks have, each with its sign.
 
-        Of one of `LABELS`, or `helped`. None without people's labels of all. Where they labelled an
-        answer of each of the judge's labels, but none among the shared questions, a note says so.
+        Of one of `LABELS`, or `helpful`. None without people's labels of all. Where they labelled
+        an answer of each of the judge's labels, but none of the shared questions, a note says so.
         """
         given = [labels for _, task in sides if (labels := self.labels_of(task)) is not None]
         if _label(name) not in LABELS or len(given) < len(sides):
@@ -189,7 +189,7 @@ def _label(name: str) -> str:
 
 
 def strata_of(task: Task, name: str) -> dict[str, str]:
-    """Question -> the judge's label, of all questions in which a label, or `helped`, is 0 or 1.
+    """Question -> the judge's label, of all questions in which a label, or `helpful`, is 0 or 1.
 
     Answers to which the judge gave no label are a stratum of their own, which nobody labels; of
     who was helped, those that were of no use are another: nobody need label them.

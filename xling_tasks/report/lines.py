@@ -29,18 +29,18 @@ from xling_tasks.report.sentences import (
 )
 
 _MEANINGS = ("harm", SERVED, "help", "quality")
-SEVERITY = ("worse", "not_comparable", "cannot_tell", "about_the_same", "better")
+SEVERITY = ("worse", "not_comparable", "inconclusive", "equivalent", "better")
 """Kinds of lines, the gravest first."""
 _VERDICTS = {
     "worse": "worse than English",
     "better": "better than English",
-    "about_the_same": "about the same as English",
-    "cannot_tell": "cannot tell",
+    "equivalent": "about the same as English",
+    "inconclusive": "cannot tell",
     "not_comparable": "not comparable",
     "worse_exam": "worse in its exam than English in its own",
     "better_exam": "better in its exam than English in its own",
 }
-_COUNTED = {**_VERDICTS, "cannot_tell": "too uncertain to tell"}
+_COUNTED = {**_VERDICTS, "inconclusive": "too uncertain to tell"}
 _NAMED = 4
 """As many languages are named in an answer; more are counted."""
 
@@ -227,7 +227,7 @@ def _answered(line: Line) -> str:
 
 def in_part(line: Line) -> bool:
     """Whether no gap was seen, and other endpoints leave it open."""
-    told, left_open = line.kind in ("about_the_same", "better"), ("cannot_tell", "not_comparable")
+    told, left_open = line.kind in ("equivalent", "better"), ("inconclusive", "not_comparable")
     return told and any(x.verdict in left_open for x in line.others if not unremarkable(x))
 
 
@@ -246,8 +246,8 @@ _ANSWERS = {
         "{} does better in its exam than English in its own",
         "{} do better in their exams than English in its own",
     ),
-    "about_the_same": ("{} is about the same", "{} are about the same"),
-    "cannot_tell": ("for {} it cannot be told", "for {} it cannot be told"),
+    "equivalent": ("{} is about the same", "{} are about the same"),
+    "inconclusive": ("for {} it cannot be told", "for {} it cannot be told"),
     "not_comparable": ("{} is not comparable", "{} are not comparable"),
 }
 

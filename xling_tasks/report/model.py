@@ -182,7 +182,7 @@ class Conclusion:
         language: Code of the language.
         criterion: A key of `CRITERIA`.
         metric: The endpoint's metric.
-        verdict: `worse`, `better`, `about_the_same`, `cannot_tell` or `not_comparable`.
+        verdict: `worse`, `better`, `equivalent`, `inconclusive` or `not_comparable`.
         reason: Why, in words.
         estimate: Language minus English; for consistency with English, the value minus 1. None
             where not comparable.

@@ -1,8 +1,8 @@
 """What became of every question, in columns: served, helped, and what the instrument did not read.
 
-`served` is the share of questions that got a usable answer, `helped` the share (or the points) over
-all questions, where who was not served was not helped. Both follow from what tasks record of each
-answer.
+`usable` is the share of questions that got a usable answer, `helpful` the share (or the points)
+over all questions, where who was not served was not helped. Both follow from what tasks record of
+each answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def outcomes_of(sample: Mapping[str, Any]) -> dict[str, str | None]:
 
     Tasks that ask a question in several ways (several answers, several rows) count theirs in rates.
     """
-    answered = sample.get("n_answered")
+    answered = sample.get("n_responses")
     recorded = answered.get(OUTCOME) if isinstance(answered, Mapping) else None
     if not isinstance(recorded, Mapping):
         return {}

@@ -15,8 +15,8 @@ from xling_tasks.report.model import Conclusion
 VERDICTS = {
     "worse": "worse than English",
     "better": "better than English",
-    "about_the_same": "about the same as in English",
-    "cannot_tell": "cannot tell",
+    "equivalent": "about the same as in English",
+    "inconclusive": "cannot tell",
     "not_comparable": "not comparable",
 }
 """The closed list of verdicts, in words."""
@@ -89,7 +89,7 @@ def _of_criterion(own: Sequence[Conclusion]) -> str:
 
 def unremarkable(item: Conclusion) -> bool:
     """Answers that are all but always of use, and nothing shown."""
-    plain = item.meaning == SERVED and item.verdict in ("about_the_same", "cannot_tell")
+    plain = item.meaning == SERVED and item.verdict in ("equivalent", "inconclusive")
     return plain and item.value is not None and item.value >= 0.95
 
 
@@ -120,7 +120,7 @@ def measured(item: Conclusion) -> str:
     notes = [score if item.recalls else _difference(item)]
     if not _counted(item) and not item.recalls and item.n:
         notes.append(many(item.n, "question"))
-    if item.recalls and item.verdict == "cannot_tell":
+    if item.recalls and item.verdict == "inconclusive":
         notes.append(_not_read(item))
     if item.judge_error_in_interval:
         people = "which are taken as true"
@@ -241,9 +241,9 @@ def verdict(item: Conclusion) -> str:
     """The verdict with what it rests on."""
     if item.verdict == "not_comparable":
         return f"Not comparable: {item.reason}."
-    if item.verdict == "cannot_tell":
+    if item.verdict == "inconclusive":
         return f"Cannot tell: {why_unsure(item)}."
-    if item.verdict == "about_the_same":
+    if item.verdict == "equivalent":
         return f"About the same{_ruled_out(item)}."
     said = VERDICTS[item.verdict].capitalize().removesuffix(" than english")
     exam = f", but {other_exam(item)}" if of_another_exam(item) else ""
@@ -315,8 +315,8 @@ def _unread_decide(item: Conclusion, names: tuple[str, str]) -> str:
     said = {
         "worse": f"{names[0]} is worse",
         "better": f"{names[0]} is better",
-        "about_the_same": "it is about the same",
-        "cannot_tell": "nothing is shown",
+        "equivalent": "it is about the same",
+        "inconclusive": "nothing is shown",
         "smaller": "the shortfall is smaller",
         "larger": "the shortfall is larger",
     }
@@ -368,4 +368,4 @@ _EXAMS = {"worse": "harder", "better": "easier"}
 
 def leans(item: Conclusion) -> bool:
     """Whether nothing can be told for the correction alone: the interval excludes 0."""
-    return item.verdict == "cannot_tell" and item.reason == LEANS
+    return item.verdict == "inconclusive" and item.reason == LEANS

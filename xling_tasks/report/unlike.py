@@ -61,7 +61,7 @@ def _counts(item: alike.Difference, task: Task, english: Task, panel: Panel) -> 
         return False  # the same temperature is compared
     if panel.temperature and what == "greedy_repeats":
         return False
-    if what == "prompts file":
+    if what == "prompt templates":
         return _file(item.first) != _file(item.other)
     if what in _SAMPLING:
         return not (_greedy(task) and _greedy(english))

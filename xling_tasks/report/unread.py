@@ -32,13 +32,13 @@ from xling_tasks.report.data import Task
 from xling_tasks.report.outcomes import silent
 from xling_tasks.report.paired import outside
 
-_ABSENT = {EMPTY: ("empty_rate",), HELD_BACK: ("refused_rate",)}
+_ABSENT = {EMPTY: ("empty_rate",), HELD_BACK: ("content_filter_rate",)}
 """Answers that are not there, where the rates of unread replies count them too; of letters an
 empty one is wrong, and not unread."""
 
 OF_UNREAD = (
     *("unparsed_rate", "empty_rate", "no_response", "no_majority"),
-    *("judge_failed_rate", "not_compared"),
+    *("judge_failed_rate", "excluded_rate"),
 )
 """The metrics that say which replies these are."""
 
@@ -192,7 +192,7 @@ def _asked(task: Task, name: str) -> np.ndarray:
         asked = np.array([outcome is not None for outcome in own], dtype=bool)
     flagged = (task.results.xling.get("data") or {}).get("flagged") or ()
     asked &= np.array([question not in flagged for question in task.ids], dtype=bool)
-    kept_out = task.columns.get("not_compared")
+    kept_out = task.columns.get("excluded_rate")
     if kept_out is not None and metric.metric != SERVED:
         asked &= kept_out.sums[:, 0] != 1  # compared with nothing, so that nothing is unread
     return asked

@@ -1,7 +1,7 @@
 """How many answers there are: what failed is not the model's, what a filter held back is no answer.
 
 Three things that look alike, an empty text, and are not: `empty_rate` (the model said nothing),
-`refused_rate` (a content filter held the answer back) and `failed_rate` (the service did not
+`content_filter_rate` (a content filter held the answer back) and `failed_rate` (the service did not
 work; unscored, left out of every other metric, and asked again at the next start).
 """
 
@@ -32,7 +32,7 @@ def about_answers(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
     ]
     return {
         "failed_rate": [sum(map(failed, flat)), len(flat)],
-        "refused_rate": [sum(map(refused, flat)), len(flat)],
+        "content_filter_rate": [sum(map(refused, flat)), len(flat)],
         ANSWERED: {"asked": len(flat), "missing": missing, **_as_told(replies)},
     }
 
@@ -49,7 +49,7 @@ def _as_told(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 def outcomes_by_language(values: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    """Language -> how many questions had each outcome, of the records under `n_answered`."""
+    """Language -> how many questions had each outcome, of the records under `n_responses`."""
     counts: dict[str, Counter[str]] = {}
     for value in values:
         for code, outcome in value.get(OUTCOME, {}).items():
@@ -61,7 +61,8 @@ def outcomes_by_language(values: list[dict[str, Any]]) -> dict[str, dict[str, in
 
 
 ANSWER_METRICS: tuple[tuple[str, Aggregate, str], ...] = tuple(
-    (name, RATIO, signature(name, of="all_answers")) for name in ("failed_rate", "refused_rate")
+    (name, RATIO, signature(name, of="all_answers"))
+    for name in ("failed_rate", "content_filter_rate")
 )
 """Name, aggregate and signature."""
 

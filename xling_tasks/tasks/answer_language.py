@@ -39,8 +39,8 @@ class AnswerLanguage:
             self._labels = labels_for(self._identifier.labels, language, scripts)
         if not self._labels and (unseen := not_checked(language, scripts)):
             warn_once(
-                f"{language_name(language)}: {unseen}; the setting identifier=FILE, a fastText "
-                "model such as GlotLID's, may know it"
+                f"{language_name(language)}: {unseen}; the setting language_identifier=FILE, a "
+                "fastText model such as GlotLID's, may know it"
             )
 
     def inside(self, texts: Sequence[str]) -> list[bool | None]:
@@ -82,7 +82,7 @@ class AnswerLanguage:
         return {
             "length_words": None if words is None else float(words),
             "empty_rate": float(empty(answer)),
-            "declined_rate": float(declines(answer)),
+            "refusal_rate": float(declines(answer)),
             "langid_match": self.match(answer),
         }
 
@@ -90,11 +90,11 @@ class AnswerLanguage:
         """Return the metrics of `of_answer`."""
         code = self._code
         words = signature("length_words", language=code, words=segmenter_name(code))
-        declined = signature("declined_rate", of="all_questions", reader="ours")
+        declined = signature("refusal_rate", of="all_questions", reader="ours")
         return [
             Metric("length_words", MEAN, words),
             Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions")),
-            Metric("declined_rate", MEAN, declined),
+            Metric("refusal_rate", MEAN, declined),
             Metric("langid_match", MEAN, self.match_signature()),
         ]
 

@@ -94,7 +94,7 @@ class XlingTask(ScoredTask):
         self._recorded: dict[str, Any] = {}
         self._answer_languages: dict[str, AnswerLanguage] = {}
         self._name = str(config.get("task"))
-        self.prompts = Prompts(self.settings.prompts)
+        self.prompts = Prompts(self.settings.prompt_templates)
         self.prompt_language = self.instruction_language(self.language)
         if self.settings.protocol is not None:
             check_criterion(self._name, self.criterion)
@@ -131,7 +131,7 @@ class XlingTask(ScoredTask):
             check_data(manager, current().tasks, self.settings)
         docs = self.load_docs(str((dataset_kwargs or {})["record"]))
         if not docs:
-            reasons = self.coverage().get("unusable_reasons") or {}
+            reasons = self.coverage().get("invalid_reasons") or {}
             why = ", ".join(f"{reason}: {count}" for reason, count in reasons.items())
             raise DataError(
                 f"{self.config.task}: no question of {self.record.title} is usable in "
@@ -223,7 +223,7 @@ class XlingTask(ScoredTask):
         """Return what tells whether answers are in a language, by default the task's own."""
         code = language or self.language
         if code not in self._answer_languages:
-            own = AnswerLanguage(self.settings.identifier, code, self.scripts_of(code))
+            own = AnswerLanguage(self.settings.language_identifier, code, self.scripts_of(code))
             self._answer_languages[code] = own
         return self._answer_languages[code]
 

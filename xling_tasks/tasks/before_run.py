@@ -48,7 +48,7 @@ def _check_replay(task: str, settings: Settings) -> None:
         return
     replay.origin(task)
     specs = [each.spec for each in settings.jury]
-    roles = {"judge": [settings.judge, *specs], "reader": [settings.reader]}
+    roles = {"judge": [settings.judge, *specs], "answer_extractor": [settings.answer_extractor]}
     for role, own in {**roles, "translator": [settings.translator]}.items():
         if any(spec is not None and spec.model == SELF for spec in own):
             raise SettingError(
@@ -87,7 +87,9 @@ def warn_of_unread_data(
     named = {"data_dir": settings.data_dir, "dataset": settings.dataset}
     if provenance.get("kind") != "bundled" or not any(named.values()):
         return
-    own = "prompts_file=FILE names others" if record.n_small else "`xling_own_*` ask your questions"
+    own = (
+        "prompt_set=FILE names others" if record.n_small else "`xling_custom_*` ask your questions"
+    )
     shown = ", ".join(f"{key}={value}" for key, value in named.items() if value)
     warn_once(f"{record.title}: the bundled texts are asked, and {shown} is not read; {own}")
 
@@ -104,8 +106,8 @@ ALWAYS_READ = frozenset(
 )
 """What every task of ours reads, or the harness reads to name it."""
 
-_DATA = "data_dir= or dataset= in --metadata name other data; `xling_own_*` ask your questions"
-_PROMPT = "--metadata prompts=FILE asks in your own words"
+_DATA = "data_dir= or dataset= in --metadata name other data; `xling_custom_*` ask your questions"
+_PROMPT = "--metadata prompt_templates=FILE asks in your own words"
 _SCORES = "its scores are made by its class"
 _EXAMPLES = "the tasks mmedbench_* take examples (num_fewshot), drawn from the training questions"
 _INSTEAD = (

@@ -247,7 +247,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         kept = [name for name in values if name.startswith(_SCORED_AS)]
         if kept:
             english = {name.rpartition("_t")[2]: values.pop(name) for name in kept}
-            values["n_answered"][SCORED_AS] = english
+            values["n_responses"][SCORED_AS] = english
         return values
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:

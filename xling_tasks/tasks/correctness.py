@@ -73,7 +73,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         jurors = self.settings.jurors
         judges = (backend("judge", each.spec, self.settings.xling_cache) for each in jurors)
         names = tuple(each.name for each in jurors)
-        self._jury = Jury(tuple(judges), names, self.settings.judge_order == "both")
+        self._jury = Jury(tuple(judges), names, tuple(each.spec.both_orders for each in jurors))
         self._jury.check()
 
     def score(self) -> None:
@@ -93,13 +93,13 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
         if self.settings.judge is None:
             return []
         case = Case(doc["question"], doc["reference"], doc["reference"], self.language_name)
-        orders = [case, swapped(case)] if self.settings.judge_order == "both" else [case]
         template = self.used_prompts()["judge"]
-        prompts = [fill(template, each) for each in orders]
         return [
-            SideRequest(self.settings.judge_role(number), prompt, each.spec.max_gen_toks)
+            SideRequest(
+                self.settings.judge_role(number), fill(template, one), each.spec.max_gen_toks
+            )
             for number, each in enumerate(self.settings.jurors)
-            for prompt in prompts
+            for one in ([case, swapped(case)] if each.spec.both_orders else [case])
         ]
 
     # Values
@@ -180,11 +180,11 @@ def _jury_values(verdict: Verdict, jury: Jury) -> dict[str, Any]:
             for name in (*LABELS, NO_RESPONSE):
                 own[of_judge(name, number)] = None if label is None else float(label == name)
             own[of_judge(_FAILED, number)] = float(label is None)
-    if jury.both_orders:
+    if any(jury.both_orders):
         asked = [vote for vote in verdict.votes if vote.swapped is not None]
         read = [vote.order_sensitive for vote in asked if vote.order_sensitive is not None]
         own["order_sensitive_rate"] = [sum(read), len(read)]
-        own["order_unread_rate"] = [len(asked) - len(read), len(asked)]
+        own["order_unparsed_rate"] = [len(asked) - len(read), len(asked)]
     return own
 
 
@@ -207,10 +207,10 @@ def _jury_metrics(jury: Jury, verdicts: Sequence[Verdict], *, alone: bool) -> li
                 key = of_judge(label, number)
                 sign = f"{key}|of:all_but_its_failures|judge:{name}={asked.signature}"
                 metrics.append(Metric(key, how, sign))
-    if jury.both_orders:
+    if any(jury.both_orders):
         spans = {
             "order_sensitive_rate": "pairs_with_two_labels",
-            "order_unread_rate": "pairs_asked",
+            "order_unparsed_rate": "pairs_asked",
         }
         metrics += [Metric(name, RATIO, f"{name}|of:{of}|{judge}") for name, of in spans.items()]
     return metrics

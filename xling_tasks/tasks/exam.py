@@ -127,7 +127,7 @@ class ExamTask(ReadingTask, GreedyTask):
         values = self.choice_values(by_model if chosen is None else chosen, doc)
         both = chosen is not None and by_model is not None
         by_reader = {
-            "read_by_model_rate": float(chosen is None and by_model is not None),
+            "extracted_by_model_rate": float(chosen is None and by_model is not None),
             AGREEMENT: float(by_model == chosen) if both else None,
             READER_AGAIN: self.asked_twice(_choice(reply, doc)),
         }
@@ -163,7 +163,7 @@ class ExamTask(ReadingTask, GreedyTask):
             sign = signature(name, of=span, equal="letter_sets") + reader
             metrics.append(Metric(name, MEAN, sign))
         if self.has_reader:
-            read = {"read_by_model_rate": "all_questions", AGREEMENT: "read_by_both"}
+            read = {"extracted_by_model_rate": "all_questions", AGREEMENT: "read_by_both"}
             for name, of in {**read, READER_AGAIN: "put_to_the_reader"}.items():
                 metrics.append(Metric(name, MEAN, signature(name, of=of) + reader))
         return metrics

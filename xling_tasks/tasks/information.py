@@ -95,14 +95,14 @@ class InformationTask(MultilingualTask):
         """Whether there is a judge."""
         return self.settings.judge is not None
 
-    def not_compared(self) -> dict[str, str]:
+    def excluded_rate(self) -> dict[str, str]:
         """The prompts that are asked and not compared: by what right answers to them differ."""
         return {item["id"]: item["varies"] for item in self.data.prompts if "varies" in item}
 
     def coverage(self) -> dict[str, Any]:
         """Also the prompts that are not compared."""
-        kept_out = self.not_compared()
-        return {**super().coverage(), **({"not_compared": kept_out} if kept_out else {})}
+        kept_out = self.excluded_rate()
+        return {**super().coverage(), **({"excluded_rate": kept_out} if kept_out else {})}
 
     def used_prompts(self) -> dict[str, Prompt]:
         """Also the judge's two."""
@@ -157,7 +157,7 @@ class InformationTask(MultilingualTask):
         """Translate, extract and verify, each once over all answers that are compared."""
         if self._judge is None:
             return
-        prompts, kept_out = self.used_prompts(), self.not_compared()
+        prompts, kept_out = self.used_prompts(), self.excluded_rate()
         answers = {key: own for key, own in self.replies().items() if key[0] not in kept_out}
         english = self.in_english(answers)
         texts = list(dict.fromkeys(text for text in english.values() if text is not None))
@@ -204,8 +204,8 @@ class InformationTask(MultilingualTask):
         compared = {} if kept_out else self._compared[self.key(doc, results)]
         pairs = {code: _pair(item.scores) for code, item in compared.items()}
         values |= self.group_values("information_f1", pairs)
-        if self.not_compared():
-            values["not_compared"] = float(kept_out is not None)
+        if self.excluded_rate():
+            values["excluded_rate"] = float(kept_out is not None)
         for code in self.languages:
             item = compared.get(code)
             claims = None if item is None else item.own.claims
@@ -235,9 +235,9 @@ class InformationTask(MultilingualTask):
         metrics = self.metrics_about_replies()
         if self._judge is None:
             return metrics
-        if self.not_compared():
-            sign = signature("not_compared", of="all_prompts")
-            metrics.append(Metric("not_compared", MEAN, sign))
+        if self.excluded_rate():
+            sign = signature("excluded_rate", of="all_prompts")
+            metrics.append(Metric("excluded_rate", MEAN, sign))
         sign = f"of:scored_prompts|judge:{self._judge.signature}{self.translator_signature}"
         mean = f"mean:harmonic_of_mean_precision_and_mean_recall|{sign}"
         metrics += self.group_metrics("information_f1", mean, HARMONIC)

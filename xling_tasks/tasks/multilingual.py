@@ -66,9 +66,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The prompts that have English and at least one other language of this run."""
         self.record = RECORDS[record]
-        self.data = load_prompts(
-            RECORDS[record], self.settings.prompts_file, self.settings.prompt_set
-        )
+        self.data = load_prompts(RECORDS[record], self.settings.prompt_set)
         self.provenance = self.data.provenance
         return self.documents(self.data)
 
@@ -99,9 +97,9 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         return {
             "languages": list(self.languages),
             "questions": len(self.data.prompts),
-            "unusable_rows": sum(map(len, missing.values())),
+            "invalid_rows": sum(map(len, missing.values())),
             "unusable_questions": {code: ids for code, ids in missing.items() if ids},
-            "unusable_reasons": {"text missing": sum(map(len, missing.values()))},
+            "invalid_reasons": {"text missing": sum(map(len, missing.values()))},
         }
 
     # Prompts and requests
@@ -110,15 +108,15 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         """The prompt in one language after the other; at the end in English once more."""
         same = {"question_id": doc["question_id"], "text": doc["text"]}
         views = [{**same, "language": code} for code in doc["text"]]
-        again = [{**same, "language": "en", "answer_id": AGAIN}] if self.english_again else []
+        again = [{**same, "language": "en", "answer_id": AGAIN}] if self.english_floor else []
         return [*views, *again]
 
     @property
-    def english_again(self) -> bool:
+    def english_floor(self) -> bool:
         """Whether English is answered twice; a replay has the answers that its run had."""
-        if not self.settings.english_again or replayed(current().lm) is None:
-            return self.settings.english_again
-        return bool((self.replayed_run.get("settings") or {}).get("english_again"))
+        if not self.settings.english_floor or replayed(current().lm) is None:
+            return self.settings.english_floor
+        return bool((self.replayed_run.get("settings") or {}).get("english_floor"))
 
     def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
         """One reply to a view."""
@@ -131,7 +129,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
 
     def codes(self, doc: Mapping[str, Any]) -> list[str]:
         """What each of a document's replies is to: its languages, then `AGAIN`."""
-        return [*doc["text"], *([AGAIN] if self.english_again else [])]
+        return [*doc["text"], *([AGAIN] if self.english_floor else [])]
 
     def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
         """The prompt in the view's language."""
@@ -185,7 +183,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             for name in instances[0].filtered_resps:
                 key = self.key(doc, [instance.filtered_resps[name] for instance in instances])
                 by_key[key] = dict(zip(self.codes(doc), key[1], strict=True))
-        if self.english_again and not self._two_answers(by_key.values()):
+        if self.english_floor and not self._two_answers(by_key.values()):
             return {key: {c: own[c] for c in own if c != AGAIN} for key, own in by_key.items()}
         return by_key
 
@@ -247,7 +245,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             reply = replies.get(code)
             values[f"empty_rate_{code}"] = _share(reply, empty)
             values[f"failed_rate_{code}"] = None if reply is None else float(failed(reply))
-            values[f"refused_rate_{code}"] = _share(reply, refused)
+            values[f"content_filter_rate_{code}"] = _share(reply, refused)
             said = "" if reply is None else reply
             values[f"langid_match_{code}"] = self.answer_language(code).match(said)
         return values
@@ -265,7 +263,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         """Their metrics."""
         metrics = []
         for code in self.languages:
-            for name in ("empty_rate", "failed_rate", "refused_rate"):
+            for name in ("empty_rate", "failed_rate", "content_filter_rate"):
                 sign = signature(name, language=code, of="all_prompts")
                 metrics.append(Metric(f"{name}_{code}", MEAN, sign))
             sign = self.answer_language(code).match_signature()
@@ -274,7 +272,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
 
     def compared(self) -> dict[str, str]:
         """Language -> which of the replies is compared with the English one: of English `AGAIN`."""
-        english = {"en": AGAIN} if self.english_again else {}
+        english = {"en": AGAIN} if self.english_floor else {}
         return english | {code: code for code in self.languages[1:]}
 
     @property

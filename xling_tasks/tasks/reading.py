@@ -1,4 +1,4 @@
-"""Tasks whose unread replies a model reads (setting `reader`).
+"""Tasks whose unread replies a model reads (setting `answer_extractor`).
 
 Replies that the rules cannot read are not equally many in every language, so what they would have
 said can bias a gap. What a model reads is counted apart.
@@ -19,10 +19,10 @@ from xling_tasks.models.spec import ModelSpec
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.requests import SideRequest
 
-AGREEMENT = "reader_agreement"
+AGREEMENT = "extractor_agreement"
 """The metric of how often the reader says what the rules read, where both read a reply."""
 
-READER_AGAIN = "reader_asked_again_rate"
+READER_AGAIN = "extractor_repair_rate"
 """The metric of how often the reader was asked again for its line, of what it was asked about."""
 
 _COMPARED = 100
@@ -69,7 +69,7 @@ class ReadingTask(XlingTask):
         spec = self._spec
         if spec is None or self.predict_only:
             return
-        role = "judge" if spec == self.settings.judge else "reader"  # one model in memory
+        role = "judge" if spec == self.settings.judge else "answer_extractor"  # one model in memory
         model = backend(role, spec, self.settings.xling_cache)
         model.check()
         prompt = self.used_prompts()[self.reader_prompt]
@@ -77,7 +77,7 @@ class ReadingTask(XlingTask):
 
     @property
     def _spec(self) -> ModelSpec | None:
-        return self.settings.reader if self.reads else None
+        return self.settings.answer_extractor if self.reads else None
 
     @property
     def reader_signature(self) -> str:
@@ -122,7 +122,7 @@ class ReadingTask(XlingTask):
         if spec is None:
             return []
         prompt = self.used_prompts()[self.reader_prompt]
-        role = self.settings.judge_role(0) if spec == self.settings.judge else "reader"
+        role = self.settings.judge_role(0) if spec == self.settings.judge else "answer_extractor"
         return [
             SideRequest(
                 role,

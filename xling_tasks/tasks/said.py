@@ -24,7 +24,7 @@ _COMMAND = ("lm_eval", "lm-eval")
 
 _INCOMPLETE = {
     "failed_rate": "failed and are unscored",
-    "refused_rate": "were held back by the service",
+    "content_filter_rate": "were held back by the service",
     "empty_rate": "are empty (a model that thinks first needs more room: max_gen_toks)",
     "judge_failed_rate": "were not judged",
     "translation_failed_rate": "were not translated",

@@ -56,7 +56,7 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
 
     @abstractmethod
     def coverage(self) -> dict[str, Any]:
-        """What was read and what cannot be used, with at least `unusable_rows`."""
+        """What was read and what cannot be used, with at least `invalid_rows`."""
 
     def used_prompts(self) -> dict[str, Prompt]:
         """The prompts that this task uses, by name."""
@@ -102,8 +102,8 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
                 values = {k: v if isinstance(v, dict) else None for k, v in values.items()}
             values |= about_answers([replies_of(result) for result in results])
             if SERVED in CRITERIA[self.criterion].metrics:
-                values["n_answered"][OUTCOME] = self._outcomes_of(doc, values)
-        values["unusable_rows"] = 0
+                values["n_responses"][OUTCOME] = self._outcomes_of(doc, values)
+        values["invalid_rows"] = 0
         return values
 
     def _outcomes_of(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
@@ -155,12 +155,12 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
 
     def all_metrics(self) -> list[Metric]:
         """The task's metrics, and those about answers and data that every task has."""
-        count = self.coverage()["unusable_rows"]
-        unusable = Metric("unusable_rows", lambda _: count, "count|whole_file:yes")
+        count = self.coverage()["invalid_rows"]
+        unusable = Metric("invalid_rows", lambda _: count, "count|whole_file:yes")
         own = self.metrics()
         about = [Metric(*item) for item in ANSWER_METRICS] if self.generates else []
         if about:
-            about.append(Metric("n_answered", self._counted, ANSWERED_SIGNATURE))
+            about.append(Metric("n_responses", self._counted, ANSWERED_SIGNATURE))
         return [self._declared(item) for item in (*own, *about, unusable)]
 
     def _declared(self, item: Metric) -> Metric:

@@ -44,7 +44,7 @@ from xling_tasks.tasks.xlinghealth import XLingHealthTask
 from xling_tasks.unanswered import empty, failed
 
 _HARD = ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard")
-_RATES = ("unknown_rate", "empty_rate")
+_RATES = ("unparsed_rate", "empty_rate")
 
 
 class _Rows(XLingHealthTask):
@@ -126,13 +126,13 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             ]
             values |= {f"{name}_t{tau}": rows for name in _HARD}
             values[f"acc_all_t{tau}"] = [sum(a == b for a, b in rows), len(rows)]
-            values[f"unknown_rate_t{tau}"] = [sum(v is None for _, v in rows), len(rows)]
+            values[f"unparsed_rate_t{tau}"] = [sum(v is None for _, v in rows), len(rows)]
             values[f"empty_rate_t{tau}"] = [sum(empty(r) for _, _, r in told), len(rows)]
             if self.has_reader:
                 pairs = list(zip(by_rules, by_model, strict=True))
                 read = sum(rules is None and model is not None for rules, model in pairs)
                 both = [rules == model for rules, model in pairs if None not in (rules, model)]
-                values[f"read_by_model_rate_t{tau}"] = [read, len(rows)]
+                values[f"extracted_by_model_rate_t{tau}"] = [read, len(rows)]
                 values[f"{AGREEMENT}_t{tau}"] = [sum(both), len(both)]
                 put = [self.asked_twice(Opinion(reply, answer)) for _, answer, reply in told]
                 twice = [each for each in put if each is not None]
@@ -148,7 +148,7 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
                 metrics.append(_hard(name, f"{name}_t{tau}", sign))
             rates = ["acc_all", *_RATES]
             if self.has_reader:
-                rates += ["read_by_model_rate", AGREEMENT, READER_AGAIN]
+                rates += ["extracted_by_model_rate", AGREEMENT, READER_AGAIN]
             for name in rates:
                 sign = signature(name, of="all_rows", temperature=tau) + self.reader_signature
                 metrics.append(Metric(f"{name}_t{tau}", RATIO, sign))
@@ -184,7 +184,7 @@ class VerifiabilityLLTask(_Rows):
         unknown = sum(verdict_of(chance) is None for chance in chances)
         return {
             **{name: rows for name in ("auc", "macro_f1", "acc", "ece", "brier")},
-            "unknown_rate": [unknown, len(rows)],
+            "unparsed_rate": [unknown, len(rows)],
         }
 
     def metrics(self) -> list[Metric]:
@@ -200,7 +200,7 @@ class VerifiabilityLLTask(_Rows):
                 for name in ("auc", "ece", "brier")
             ),
             *(_hard(name, name, verdict_signature(name)) for name in ("macro_f1", "acc")),
-            Metric("unknown_rate", RATIO, signature("unknown_rate", of="all_rows")),
+            Metric("unparsed_rate", RATIO, signature("unparsed_rate", of="all_rows")),
         ]
 
 

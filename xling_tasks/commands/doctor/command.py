@@ -65,7 +65,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     jurors: list[ModelSpec | None] = [juror.spec for juror in settings.jurors]
     roles = [
         *((settings.judge_role(at), s, _JUDGES) for at, s in enumerate(jurors or [None])),
-        ("reader", settings.reader, ""),
+        ("answer_extractor", settings.answer_extractor, ""),
         ("translator", settings.translator, _TRANSLATES),
     ]
     for role, spec, use in roles:

@@ -46,7 +46,7 @@ def rank(options: argparse.Namespace) -> Screen:
         for language in sorted({question.language for question in questions}):
             prompts.check_used("rank", language, "en")
         template = prompts.get("rank", "en")
-        summary["judge"], summary["asked_again_rate"] = _ask(
+        summary["judge"], summary["repair_rate"] = _ask(
             questions, template, read_judge(options.judge)
         )
         summary["prompt"] = {"language": template.language, "digest": template.digest}

@@ -158,7 +158,7 @@ def differing_ways(runs: Sequence[Run]) -> list[str]:
         shared = [code for code in first.made if code in other.made]
         for unlike in differences((first.made[code], other.made[code]) for code in shared):
             # The questions are compared one by one, and metrics by their signatures.
-            if unlike.what.startswith(("data.", "source_encoder", "reader")):
+            if unlike.what.startswith(("data.", "source_encoder", "answer_extractor")):
                 continue
             sides = f"{unlike.first} in {first.name}, {unlike.other} in {other.name}"
             lines[f"{unlike.what}: {sides} ({', '.join(unlike.tasks)})"] = None

@@ -84,7 +84,7 @@ def _covered(part: HubTask) -> Iterator[list[str]]:
     counts = f"{part.count['effective']} of {part.count['original']}"
     missing = part.data.get("unusable_questions")
     for code in part.languages:
-        unusable = part.data.get("unusable_rows", 0)
+        unusable = part.data.get("invalid_rows", 0)
         if part.language is None:
             unusable = len(missing.get(code, ())) if isinstance(missing, dict) else 0
         rates = [f"{s.label} {number(s.value)}" for s in part.beside if s.language == code]

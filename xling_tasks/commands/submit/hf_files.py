@@ -102,7 +102,7 @@ def _notes(submission: Submission, part: HubTask, score: Score) -> str:
         *(f"CAUTION: {text}" for text in submission.cautions),
         language,
         f"{part.count['effective']} of {part.count['original']} questions",
-        f"{part.data.get('unusable_rows', 0)} unusable rows",
+        f"{part.data.get('invalid_rows', 0)} unusable rows",
         *rates,
         f"{part.config.get('num_fewshot') or 0} examples in the prompt",
         f"data: {data_line(part)}",

@@ -146,7 +146,7 @@ class HubTask(TaskResults):
         if self.about.dataset in BUNDLED_SAMPLES:
             yield "our own small sample, not a dataset of the Hub"
         if self.data.get("prompt_set") == SMALL:
-            yield "the small part of our prompts (prompts=small), not the whole set"
+            yield "the small part of our prompts (prompt_set=small), not the whole set"
         rows, expected = self.data.get("rows"), self.data.get("rows_expected")
         if (
             self.about.dataset not in BUNDLED_SAMPLES
@@ -265,7 +265,7 @@ def gather(out: Path, force: bool, own_dataset: str | None = None) -> Submission
     if own_dataset and not any(part.hub_dataset == own_dataset for part in parts):
         raise DataError(
             f"--dataset-id {own_dataset}: it is where questions of your own lie on the Hub, and "
-            f"{out} has no result over such questions (xling_own_*)"
+            f"{out} has no result over such questions (xling_custom_*)"
         )
     if submission.cautions and not force:
         raise DataError(

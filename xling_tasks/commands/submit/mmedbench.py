@@ -298,8 +298,8 @@ def cautions(parts: Mapping[str, Sequence[Part]]) -> list[str]:
                 f"Caution: {part.language}: {data['rows']} questions in the data, but "
                 f"{data['rows_expected']} were published."
             )
-        if data["unusable_rows"]:
-            lines.append(f"Caution: {part.language}: {data['unusable_rows']} unusable, left out.")
+        if data["invalid_rows"]:
+            lines.append(f"Caution: {part.language}: {data['invalid_rows']} unusable, left out.")
     return lines
 
 
@@ -349,6 +349,6 @@ def _data(parts: Mapping[str, Sequence[Part]]) -> str:
     rows = []
     for row in zip(*parts.values(), strict=True):
         data = row[0].xling["data"]
-        cells = [row[0].language, *(part.count["original"] for part in row), data["unusable_rows"]]
+        cells = [row[0].language, *(part.count["original"] for part in row), data["invalid_rows"]]
         rows.append([*cells, data["name"], data["revision"] or "", data["sha256"]])
     return markdown_table(columns, rows)

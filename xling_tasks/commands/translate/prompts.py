@@ -46,7 +46,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
             )
     rows = _rows(options.file)
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
-    prompt = Prompts(settings.prompts).get("translate", "en")
+    prompt = Prompts(settings.prompt_templates).get("translate", "en")
     engine = translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     lacking = sum(not row.get(FIELDS[code]) for code in codes for row in rows)
@@ -130,7 +130,7 @@ def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) ->
     if "en" not in data.tongues:
         raise DataError(f"{path}: has no English, which is translated from; add question_en")
     codes = settings.languages or tuple(code for code in data.tongues if code != "en")
-    prompt = Prompts(settings.prompts).get("translate", "en")
+    prompt = Prompts(settings.prompt_templates).get("translate", "en")
     engine = translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     made: Counter[str] = Counter()

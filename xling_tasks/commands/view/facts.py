@@ -17,10 +17,10 @@ from xling_tasks.unanswered import FAILED, REFUSED
 FLAGS = {
     "off_language": "not in the language asked for",
     "empty": "empty answer",
-    "refused": "held back by the service",
-    "declined": "declined by the model",
+    "content_filter": "held back by the service",
+    "refusal": "declined by the model",
     "failed": "failed call",
-    "unread": "reply or verdict not read",
+    "unparsed": "reply or verdict not read",
     "judge_failed": "judge failed",
     "no_majority": "judges without a majority",
     "order_sensitive": "another label with the answers exchanged",
@@ -101,7 +101,7 @@ def flags_of(criterion: str, sample: Mapping[str, Any], language: str) -> int:
     """What is the matter with an answer, as bits of `FLAGS`."""
     names = set(_named(criterion, sample, language))
     if several_languages(criterion):
-        names -= {"refused", "failed"}
+        names -= {"content_filter", "failed"}
         codes = list(mapping(mapping(sample.get("doc")).get("text")))
         at = str(codes.index(language)) if language in codes else ""
         outcomes = {said[0] for place, said in missing(sample).items() if place[0] == at}

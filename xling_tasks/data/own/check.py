@@ -45,7 +45,7 @@ from xling_tasks.data.own.wrong import wrong_answers
 from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError, user_path
 
-TASK = "xling_own_rubric"
+TASK = "xling_custom_rubric"
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def holds_conversations(path: Path) -> bool:
 
 
 def is_own_file(data_dir: str | None) -> bool:
-    """Whether `data_dir` is a file for the `xling_own` tasks, by its columns."""
+    """Whether `data_dir` is a file for the `xling_custom` tasks, by its columns."""
     path = user_path(data_dir or "")
     try:
         if data_dir and holds_conversations(path):
@@ -267,13 +267,13 @@ def usable(data: OwnData) -> dict[str, dict[str, int]]:
 
 def _usable_by_texts(data: OwnData) -> dict[str, dict[str, int]]:
     """Task -> language -> questions that it can use."""
-    wrong = wrong_answers(data, 0)
+    wrong = wrong_answers(data)
     needs = {
-        "xling_own_correctness": ("question", "answer"),
-        "xling_own_consistency": ("question",),
-        "xling_own_verifiability": ("question", "answer"),
-        "xling_own_information": ("question",),
-        "xling_own_mcqa": ("question", "choice"),
+        "xling_custom_correctness": ("question", "answer"),
+        "xling_custom_consistency": ("question",),
+        "xling_custom_verifiability": ("question", "answer"),
+        "xling_custom_information": ("question",),
+        "xling_custom_mcqa": ("question", "choice"),
     }
     counts: dict[str, dict[str, int]] = {}
     for task, need in needs.items():

@@ -26,7 +26,7 @@ NOTES = "notes"
 """A column for people, which is never read."""
 
 _OTHER_FORMS = {
-    ("prompt", "rubrics"): "these are conversations with rubrics, which xling_own_rubric reads",
+    ("prompt", "rubrics"): "these are conversations with rubrics, which xling_custom_rubric reads",
     ("label", "answer_ids"): "this is XLingHealth's form, which the tasks xlinghealth_* read",
 }
 """Columns of files that other tasks read."""

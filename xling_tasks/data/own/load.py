@@ -87,7 +87,7 @@ def load(data_dir: str | None, scripts: Scripts | None = None) -> OwnData:
     """Read and check a user's file; read once per process and content."""
     if not data_dir:
         raise DataError(
-            "the xling_own tasks need a file of yours: --metadata data_dir=FILE (CSV, XLSX, "
+            "the xling_custom tasks need a file of yours: --metadata data_dir=FILE (CSV, XLSX, "
             "Parquet or JSONL; `xling data new FILE` writes an example)"
         )
     path = user_path(data_dir)

@@ -98,7 +98,7 @@ def files_of(data_dir: str | None) -> tuple[Path, ...]:
     for each in several:
         if not each.is_file():
             raise DataError(
-                f"data_dir={each}: {no_such(each)}; xling_own_rubric reads conversations "
+                f"data_dir={each}: {no_such(each)}; xling_custom_rubric reads conversations "
                 "with criteria in HealthBench's form (JSONL), or a table with a column 'criteria'"
             )
     return tuple(several)
@@ -294,7 +294,7 @@ def _of_table(path: Path, stated: Scripts) -> RubricData:
     if "criteria" not in plain.columns.once:
         raise DataError(
             f"{path}: has no column 'criteria'; a cell holds one criterion per line, with its "
-            "points first: '5: Advises to call an ambulance' (`xling_own_rubric` also reads "
+            "points first: '5: Advises to call an ambulance' (`xling_custom_rubric` also reads "
             "HealthBench's JSONL)"
         )
     rubrics = {

@@ -44,18 +44,18 @@ class Wrong(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8)
-def wrong_answers(data: OwnData, seed: int) -> dict[str, tuple[Wrong, ...]]:
+def wrong_answers(data: OwnData) -> dict[str, tuple[Wrong, ...]]:
     """The wrong answers to every question; none to one that has no answer itself.
 
     Those of the file go first; a question without any gets one that is drawn: the answer to
     another question, the same one in all languages. It is drawn by a generator of the question's
-    own (seed and id), among those that have an answer wherever this question has, and whose
+    own (by its id), among those that have an answer wherever this question has, and whose
     question and answer differ from its own in every language.
     """
     pool = [item for item in data.items if any("answer" in own for own in item.texts.values())]
     wrong = {}
     for item in pool:
-        own = tuple(_given(item)) or tuple(_drawn(item, pool, seed))
+        own = tuple(_given(item)) or tuple(_drawn(item, pool))
         if own:
             shared = _shared(item, own)
             wrong[item.id] = tuple(each._replace(shared=each.id in shared) for each in own)
@@ -91,8 +91,8 @@ def _shared(item: Item, wrong: Sequence[Wrong]) -> set[str]:
     return set()
 
 
-def _drawn(item: Item, pool: Sequence[Item], seed: int) -> Iterator[Wrong]:
-    draw = random.Random(f"{seed}\0{item.id}")
+def _drawn(item: Item, pool: Sequence[Item]) -> Iterator[Wrong]:
+    draw = random.Random(f"0\0{item.id}")
     tried = (pool[draw.randrange(len(pool))] for _ in range(_TRIES))
     for donor in (*tried, *pool):
         if _fits(item, donor):

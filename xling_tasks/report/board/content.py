@@ -174,8 +174,8 @@ _SAID = {
     "worse": "worse than in English",
     "worse_exam": "worse in an exam of other questions",
     "not_comparable": "not comparable with English",
-    "cannot_tell": "cannot tell",
-    "about_the_same": "about the same as in English",
+    "inconclusive": "cannot tell",
+    "equivalent": "about the same as in English",
     "better": "better than in English",
     "better_exam": "better in an exam of other questions",
 }

@@ -22,7 +22,7 @@ from xling_tasks.report.tables.grid import heading
 from xling_tasks.report.unread import OF_UNREAD, unread
 from xling_tasks.secrets import publishable, publishable_text
 
-_ROLES = ("judge", "reader", "translator")
+_ROLES = ("judge", "answer_extractor", "translator")
 """The models beside the one under test that scores depend on."""
 
 

@@ -19,14 +19,14 @@ from xling_tasks.report.tables.grid import dataset_title, is_language
 from xling_tasks.report.tables.table import Table, Value
 
 _BETWEEN = {
-    "better": "B better", "worse": "B worse", "about_the_same": "about the same",
-    "cannot_tell": "cannot tell", "not_comparable": "not comparable",
+    "better": "B better", "worse": "B worse", "equivalent": "about the same",
+    "inconclusive": "cannot tell", "not_comparable": "not comparable",
 }  # fmt: skip
 _FALLS = {
     "smaller": "shortfall smaller", "larger": "shortfall larger",
     "levelled_down": "levelled down: shortfall smaller, but English is worse, and the language is "
     "not shown to be better",
-    "about_the_same": "shortfall about the same", "cannot_tell": "shortfall: cannot tell",
+    "equivalent": "shortfall about the same", "inconclusive": "shortfall: cannot tell",
     "not_comparable": "shortfall not comparable",
 }  # fmt: skip
 
@@ -34,7 +34,7 @@ _FALLS = {
 def outcome(line: Line) -> str:
     """The verdict, or `exploratory`.
 
-    Between models `better`, `worse`, `about_the_same`, `cannot_tell` or `not_comparable`; of a
+    Between models `better`, `worse`, `equivalent`, `inconclusive` or `not_comparable`; of a
     shortfall `smaller`, `larger` or `levelled_down` instead of the first two.
     """
     return line.said.verdict if line.said else "exploratory"
@@ -48,7 +48,7 @@ def in_words(line: Line) -> str:
     if line.said.verdict == "not_comparable":
         return f"{words}: {line.said.reason}"
     sides = ("B", "A") if line.kind == "difference" else None
-    why = f": {why_unsure(line.said, sides)}" if line.said.verdict == "cannot_tell" else ""
+    why = f": {why_unsure(line.said, sides)}" if line.said.verdict == "inconclusive" else ""
     return f"{words}{why}{_numbers(line)}"
 
 
@@ -167,7 +167,7 @@ def _verdicts(group: Sequence[Line]) -> set[str]:
 
 def _gravest(group: Sequence[Line]) -> str:
     verdicts = _verdicts(group)
-    return next((kind for kind in _ORDER if kind in verdicts), "cannot_tell")
+    return next((kind for kind in _ORDER if kind in verdicts), "inconclusive")
 
 
 def _kind(group: Sequence[Line]) -> str:
@@ -298,7 +298,7 @@ def _both(between: Mapping[str, Sequence[str]], *, safe: bool, counted: bool) ->
     ]
     if told:
         return f"B is {', and '.join(told)}"
-    if set(between) == {"about_the_same"}:
+    if set(between) == {"equivalent"}:
         return "B is about as good as A"
     if safe:
         return "B is not worse than A by more than the margin; whether it is better cannot be told"
@@ -310,7 +310,7 @@ def _listed(titles: Sequence[str]) -> str:
 
 
 def _inferior(line: Line) -> str:
-    if line.non_inferior is None or line.said is None or line.said.verdict == "about_the_same":
+    if line.non_inferior is None or line.said is None or line.said.verdict == "equivalent":
         return ""
     told = "is not" if line.non_inferior else "may be"
     return f"; B {told} inferior by more than {line.said.margin:g}"

@@ -128,7 +128,7 @@ def grouped(own: Sequence[Line]) -> list[Group]:
     """Languages by verdict and endpoint, the gravest first."""
     groups: dict[tuple[str, ...], list[Line]] = {}
     for line in own:
-        unsure = line.kind == "cannot_tell"
+        unsure = line.kind == "inconclusive"
         reason = line.lead.reason if unsure or line.kind == "not_comparable" else ""
         endpoint = line.lead.criterion, line.lead.metric, line.lead.dataset
         groups.setdefault((line.kind, *endpoint, reason), []).append(line)
@@ -163,7 +163,7 @@ def _basis(verdict: str, group: Sequence[Line]) -> str:
     """Of how many questions, and why nothing can be told."""
     counts = sorted({line.lead.n for line in group})
     ends = questions(counts)
-    if verdict != "cannot_tell":
+    if verdict != "inconclusive":
         return ends
     own = {line.why.removesuffix(".") for line in group}  # one language's numbers are no other's
     why = own.pop() if len(own) == 1 else group[0].lead.reason

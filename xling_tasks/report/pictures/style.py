@@ -38,8 +38,8 @@ _CROSS = "M-4,-4L4,4M-4,4L4,-4"
 LOOKS = {
     "worse": Look("worse", "▼", "worse", "worse than {}", _DOWN),
     "better": Look("better", "▲", "better", "better than {}", _UP),
-    "about_the_same": Look("same", "■", "about the same", "about the same as {}", _SQUARE),
-    "cannot_tell": Look("unsure", "○", "cannot tell", "cannot tell", _CIRCLE),
+    "equivalent": Look("same", "■", "about the same", "about the same as {}", _SQUARE),
+    "inconclusive": Look("unsure", "○", "cannot tell", "cannot tell", _CIRCLE),
     "not_comparable": Look("apart", "×", "not comparable", "not comparable", _CROSS),
 }
 """Verdict -> how it is shown, in every picture, table and sentence."""

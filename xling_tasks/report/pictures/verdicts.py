@@ -189,7 +189,7 @@ def _row(item: Conclusion, scale: Scale, y: float, beside: str) -> Markup:
         ]
         return tag("g", *parts)
     if low is not None and high is not None:
-        dashed = " dashed" if item.verdict == "cannot_tell" else ""
+        dashed = " dashed" if item.verdict == "inconclusive" else ""
         parts.append(line(scale.at(low), y, scale.at(high), y, f"interval{dashed}"))
     parts.append(placed(verdict_mark(item.verdict), scale.at(estimate), y))
     return tag("g", *parts)

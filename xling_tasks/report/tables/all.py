@@ -97,7 +97,7 @@ def _row(report: Report, item: Conclusion) -> tuple[Value, ...]:
 
 def _words(report: Report, item: Conclusion) -> str:
     """The verdict and its reason; of equal empathy, how much is equal absence of it."""
-    reason = why_unsure(item) if item.verdict == "cannot_tell" else item.reason
+    reason = why_unsure(item) if item.verdict == "inconclusive" else item.reason
     words = f"{VERDICTS[item.verdict]}: {reason}"
     if not CRITERIA[item.criterion].parallel and item.verdict != "not_comparable":
         words += " (different questions)"

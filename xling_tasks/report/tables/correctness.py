@@ -179,7 +179,7 @@ _TOGETHER = {
     "judge_agreement": "two judges alike",
     "judge_alpha": "alpha",
     "order_sensitive_rate": "order sensitive",
-    "order_unread_rate": "order unread",
+    "order_unparsed_rate": "order unread",
 }
 _JUDGE_HEADS = (
     *("model", "language", "judge"),

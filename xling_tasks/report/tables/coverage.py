@@ -72,7 +72,7 @@ def _not_compared(tasks: Sequence[Task]) -> list[str]:
                 "some language, or one is missing: left out in every language, and counted in "
                 "acc_with_flagged."
             )
-        if kept_out := data.get("not_compared"):
+        if kept_out := data.get("excluded_rate"):
             by = ", ".join(sorted(set(kept_out.values())))
             said.append(
                 f"Asked and not compared: {len(kept_out)} of {of} (right answers differ by {by}); "
@@ -88,16 +88,16 @@ def _questions(task: Task, language: str) -> list[Value]:
     lacking = data.get("unusable_questions")
     if CRITERIA[task.place.criterion].several_languages:
         without = None if lacking is None else len(lacking.get(language, ()))
-        reasons = list(data.get("unusable_reasons") or {})
+        reasons = list(data.get("invalid_reasons") or {})
         reason = f"{reasons[0]}: {without}" if without and len(reasons) == 1 else None
         return [data.get("questions"), *_asked(task, language, without), without, without, reason,
                 samples]  # fmt: skip
     count = task.results.count
     in_data = data.get("questions" if task.place.parallel else "rows")
-    told = (data.get("unusable_reasons") or {}).items()
+    told = (data.get("invalid_reasons") or {}).items()
     reason = ", ".join(f"{why}: {n}" for why, n in told) or None
     questions = None if lacking is None else len(lacking)
-    return [in_data, count["original"], count["effective"], data.get("unusable_rows"), questions,
+    return [in_data, count["original"], count["effective"], data.get("invalid_rows"), questions,
             reason, samples]  # fmt: skip
 
 

@@ -180,7 +180,7 @@ def filtered_tables(grids: Grids) -> Iterator[Table]:
     rows = Rows(("criterion", "dataset", "T", "model", *languages))
     for grid in papers:
         for model, find, *_ in grid.sources(scale=100):
-            cells = [find("refused_rate", code).value for code in languages]
+            cells = [find("content_filter_rate", code).value for code in languages]
             if any(cells):
                 rows.add(grid.criterion, grid.dataset, None, model, *cells)
     figures = papers[0].figures(source="xlingeval", table="Table A5") if rows.rows else []

@@ -76,8 +76,8 @@ class OwnPart(XlingTask):
         return {
             "questions": len(self.own.items),
             "script": self.own.tongues[self.language].script,
-            "unusable_rows": len(lacking),
-            "unusable_reasons": dict(Counter(lacking.values())),
+            "invalid_rows": len(lacking),
+            "invalid_reasons": dict(Counter(lacking.values())),
             "unusable_questions": sorted(lacking, key=natural),
         }
 

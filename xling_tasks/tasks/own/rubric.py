@@ -114,7 +114,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
             return [template([dict(turn) for turn in turns], add_generation_prompt=True)]
         if current().lm is not None:
             warn_once(
-                "xling_own_rubric: without --apply_chat_template conversations are asked as a "
+                "xling_custom_rubric: without --apply_chat_template conversations are asked as a "
                 "plain transcript ('User: ... Assistant: ...')"
             )
         said = "\n\n".join(f"{ROLES[turn['role']]}: {turn['content']}" for turn in turns)
@@ -159,7 +159,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         answers = self.answered()
         asked = [key for key in answers if key[1].strip() and not refused(key[1])]
         cases = [self._case(answers[key], key[1]) for key in asked]
-        prompt, batch = self.used_prompts()["rubric"], self.settings.rubric_batch
+        prompt, batch = self.used_prompts()["rubric"], self.settings.rubric_batch_size
         rulings = rule(cases, prompt, self._judge, batch)
         self._rulings = dict(zip(asked, rulings, strict=True))
         self._rulings |= {
@@ -176,7 +176,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         """The judge's prompts, with a text as long as answers are."""
         if self.settings.judge is None:
             return []
-        case, batch = self._case(doc, ANSWER_STAND_IN), self.settings.rubric_batch
+        case, batch = self._case(doc, ANSWER_STAND_IN), self.settings.rubric_batch_size
         prompt, most = self.used_prompts()["rubric"], self.settings.judge.max_gen_toks
         return [
             SideRequest(self.settings.judge_role(0), text, most)
@@ -246,7 +246,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         metrics = self.answer_language().metrics_of_answer()
         if self._judge is None:
             return metrics
-        judge = f"|batch:{self.settings.rubric_batch}|judge:{self._judge.signature}"
+        judge = f"|batch:{self.settings.rubric_batch_size}|judge:{self._judge.signature}"
         scores = ["rubric_score"]
         scores += [f"{kind}_{slug}" for kind, slugs in self._groups.items() for slug in slugs]
         metrics += [
@@ -309,7 +309,7 @@ def _slug(tag: str) -> str:
 
 
 class OwnRubricTask(OwnTask):
-    """`xling_own_rubric`."""
+    """`xling_custom_rubric`."""
 
     reads_keys = frozenset({"generation_kwargs"})
     part = OwnRubricPart

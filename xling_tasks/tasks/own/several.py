@@ -1,7 +1,7 @@
 """Tasks whose document is one of the user's questions in all its languages.
 
 Why one task and not one per language: the languages are the file's, and the harness knows only
-tasks that stand in files of its own beforehand. So one task (`xling_own_correctness`) asks a
+tasks that stand in files of its own beforehand. So one task (`xling_custom_correctness`) asks a
 question in every language that it has, `--limit` cuts the same questions in all of them, and every
 metric carries its language at the end (`contradictory_sw`). Inside, each language is the built-in
 task (a *part*), which makes the prompts, scores the replies and names the metrics: nothing is
@@ -90,7 +90,7 @@ class OwnTask(XlingTask):
             warn_once(
                 f"{self.prompt_name}: we have no instruction in {', '.join(lacking)}, so these are "
                 "asked with an English one, and the results say so; prompt_language=en asks so in "
-                "every language, prompts=FILE adds instructions"
+                "every language, prompt_templates=FILE adds instructions"
             )
         self.languages = tuple(self.parts)
         own = {code: {doc["question_id"]: doc for doc in part.eval_docs}
@@ -128,17 +128,17 @@ class OwnTask(XlingTask):
         )
         reasons = Counter[str]()
         for counts in own.values():
-            reasons.update(counts["unusable_reasons"])
+            reasons.update(counts["invalid_reasons"])
         return {
             "languages": list(self.parts),
             "questions": max((counts["questions"] for counts in own.values()), default=0),
-            "unusable_rows": sum(counts["unusable_rows"] for counts in own.values()),
+            "invalid_rows": sum(counts["invalid_rows"] for counts in own.values()),
             "unusable_questions": {
                 code: counts["unusable_questions"]
                 for code, counts in own.items()
                 if counts["unusable_questions"]
             },
-            "unusable_reasons": dict(reasons),
+            "invalid_reasons": dict(reasons),
             **({"flagged": flagged} if flagged else {}),
             **({"languages_left_out": self.left_out} if self.left_out else {}),
         }
@@ -259,7 +259,7 @@ class OwnTask(XlingTask):
         scored = self.values(doc, results)
         if self.generates:
             scored |= about_answers([replies_of(result) for result in results])
-        return {**scored, "unusable_rows": 0}
+        return {**scored, "invalid_rows": 0}
 
     def metrics(self) -> list[Metric]:
         """Every part's metrics, each with its language."""

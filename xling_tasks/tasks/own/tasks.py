@@ -47,7 +47,7 @@ class OwnConsistencyPart(OwnPart, ConsistencyTask):
 
 
 class OwnConsistencyTask(OwnTask):
-    """`xling_own_consistency`."""
+    """`xling_custom_consistency`."""
 
     part = OwnConsistencyPart
 
@@ -63,7 +63,7 @@ class OwnCorrectnessPart(OwnPart, CorrectnessTask):
 
 
 class OwnCorrectnessTask(OwnTask):
-    """`xling_own_correctness`."""
+    """`xling_custom_correctness`."""
 
     part = OwnCorrectnessPart
 
@@ -75,7 +75,7 @@ class _Rows(OwnPart):
 
     def wrong(self, item: Item, language: str) -> list[Wrong]:
         """The wrong answers that are usable in a language."""
-        own = wrong_answers(self.own, self.settings.wrong_answers_seed).get(item.id, ())
+        own = wrong_answers(self.own).get(item.id, ())
         return [each for each in own if each.usable(language)]
 
     def lacks(self, item: Item, language: str) -> str:
@@ -83,7 +83,7 @@ class _Rows(OwnPart):
         lacking = missing(item, language, self.needs)
         if lacking or self.wrong(item, language):
             return lacking
-        own = wrong_answers(self.own, self.settings.wrong_answers_seed).get(item.id, ())
+        own = wrong_answers(self.own).get(item.id, ())
         if any(each.contradicts for each in own):
             return "wrong answer equals the correct one"
         if any(language in each.text for each in own):
@@ -101,11 +101,9 @@ class _Rows(OwnPart):
 
     def coverage(self) -> dict[str, Any]:
         """Also how many wrong answers are the file's, and how many drawn."""
-        seed = self.settings.wrong_answers_seed
-        every = [each for own in wrong_answers(self.own, seed).values() for each in own]
+        every = [each for own in wrong_answers(self.own).values() for each in own]
         drawn = sum(each.drawn for each in every)
         told = {"given": len(every) - drawn, "drawn": drawn}
-        told |= {"seed": seed} if drawn else {}
         told["without_text"] = sum(self.language not in each.text for each in every)
         told["not_in_all"] = sum(not each.shared and not each.contradicts for each in every)
         return {**super().coverage(), "wrong_answers": told}
@@ -120,13 +118,13 @@ class OwnVerifiabilityLLPart(_Rows, VerifiabilityLLTask):
 
 
 class OwnVerifiabilityTask(OwnTask):
-    """`xling_own_verifiability`."""
+    """`xling_custom_verifiability`."""
 
     part = OwnVerifiabilityPart
 
 
 class OwnVerifiabilityLLTask(OwnTask):
-    """`xling_own_verifiability_ll`."""
+    """`xling_custom_verifiability_ll`."""
 
     reads_keys = frozenset({"description"})
     part = OwnVerifiabilityLLPart
@@ -168,13 +166,13 @@ class OwnMcqaPart(FlaggedChoices, OwnPart, McqaTask):
 
 
 class OwnMcqaTask(OwnTask):
-    """`xling_own_mcqa`."""
+    """`xling_custom_mcqa`."""
 
     part = OwnMcqaPart
 
 
 class OwnInformationTask(InformationTask):
-    """`xling_own_information`: each answer's claims against those of the English answer."""
+    """`xling_custom_information`: each answer's claims against those of the English answer."""
 
     own: OwnData
     what_to_do = "`xling data check FILE` says what each task can use"
