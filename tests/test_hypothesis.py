@@ -31,8 +31,7 @@ from xling_tasks.models import form, service
 from xling_tasks.models.judge import last_line
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.translator import read_translations
-from xling_tasks.readers.letters import read_letters
-from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.readers import read_letters, read_verdict
 from xling_tasks.replies.store import ReplyStore
 from xling_tasks.report.data import read_models
 from xling_tasks.secrets import redact, without_hosts

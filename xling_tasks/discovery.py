@@ -36,7 +36,7 @@ MODELS = {
 """Our harness models, as name -> `module:class`; the same as the entry points."""
 
 
-FILTERS = {"xling_letters": "xling_tasks.readers.lm_filter:LettersFilter"}
+FILTERS = {"xling_letters": "xling_tasks.readers.filters:LettersFilter"}
 """Our filters, as name -> `module:class`."""
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from xling_tasks.readers.letters import GUARDS, RULES, read_letters
-from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.readers import read_verdict
+from xling_tasks.readers.choices import GUARDS, RULES, read_letters
 
 CASES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
 OPTIONS = {"A": "Aspirin", "B": "Ibuprofen", "C": "Paracetamol", "D": "Naproxen"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xling_tasks.readers.refusals import declines
+from xling_tasks.readers.refusals import is_refusal
 
 DECLINE = [
     "I'm sorry, but I can't provide medical advice.",
@@ -41,12 +41,12 @@ ANSWER = [
 
 @pytest.mark.parametrize("answer", DECLINE)
 def test_declining(answer):
-    assert declines(answer)
+    assert is_refusal(answer)
 
 
 @pytest.mark.parametrize("answer", ANSWER)
 def test_answering(answer):
-    assert not declines(answer)
+    assert not is_refusal(answer)
 
 
 @pytest.mark.parametrize("code", ["en", "es", "zh", "hi", "ja", "fr", "ru"])
@@ -57,7 +57,7 @@ def test_no_advice_of_the_sample_declines(code):
 
     lines = (SAMPLE_FOLDER / "advice.jsonl").read_text(encoding="utf-8").split("\n")
     advice = [json.loads(line)[code] for line in lines if line]
-    assert len(advice) > 20 and not [text for text in advice if declines(text)]
+    assert len(advice) > 20 and not [text for text in advice if is_refusal(text)]
 
 
 def test_the_share_of_correctness(run, serve):

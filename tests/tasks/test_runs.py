@@ -18,7 +18,7 @@ from stored import kept_in
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.languages import language_name
-from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.readers import read_verdict
 from xling_tasks.replies.store import ReplyStore, store_of
 
 V = "xlinghealth_verifiability_demo_"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.models.backend import Backend, Conversation
-from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.readers.reasoning import strip_reasoning
 
 ASKED_AGAIN = "repair_rate"
 """The metric that counts replies that were asked for a second time."""
@@ -106,7 +106,7 @@ def ask_json(
         value = read(reply.text, form, prompt)
         came[prompt] = Answer(value, (reply.text,) if reply.said else (), reply.reason)
         if reply.said and (value is None or not whole(prompt, value)):
-            said = (without_thinking(reply.text) or "").strip() or "..."
+            said = (strip_reasoning(reply.text) or "").strip() or "..."
             again[Conversation(prompt, said, _AGAIN)] = prompt
     for text, reply in zip(
         again, backend.replies(list(again), **how) if again else [], strict=True
@@ -122,7 +122,7 @@ def ask_json(
 
 def read(reply: str, form: Mapping[str, Any], prompt: str = "") -> dict[str, Any] | None:
     """Return the last object in a reply that fits the schema and does not quote the material."""
-    text, decoder, found, at = without_thinking(reply) or "", json.JSONDecoder(), None, -1
+    text, decoder, found, at = strip_reasoning(reply) or "", json.JSONDecoder(), None, -1
     while (at := text.find("{", at + 1)) >= 0:
         try:
             value, end = decoder.raw_decode(text, at)

@@ -17,7 +17,7 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.form import Answer, ask_json, material, schema
-from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.readers.reasoning import strip_reasoning
 
 _FORM = schema(reasoning="string", verdict=list(OPTIONS.values()))
 _LABEL = {wording: label for label, wording in OPTIONS.items()}
@@ -68,7 +68,7 @@ def _in_words(backend: Backend, prompts: Sequence[str]) -> dict[str, Answer]:
 
 def last_line(reply: str) -> str | None:
     """Return the option that the last line of a reply consists of, perhaps behind a label."""
-    lines = [line for line in (without_thinking(reply) or "").splitlines() if line.strip()]
+    lines = [line for line in (strip_reasoning(reply) or "").splitlines() if line.strip()]
     said = " ".join(re.findall(r"[a-z]+", lines[-1].casefold())) if lines else ""
     said = re.sub(r"^(?:the )?(?:final )?(?:verdict|answer|label|option)(?: is)? ", "", said)
     return said if said in _LABEL else None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from xling_tasks.data.prompts import Prompt
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.form import array, ask_json, material, schema
-from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.readers.reasoning import strip_reasoning
 
 _LETTERS = schema(letters=array([*"ABCDEFGHIJ"]))
 _VERDICT = schema(says=["YES", "NO", "NONE"])
@@ -35,7 +35,7 @@ class Opinion(NamedTuple):
 
 def readable(reply: str) -> bool:
     """Return whether there is something to read: not nothing, not cut off within its thinking."""
-    return bool((without_thinking(reply) or "").strip())
+    return bool((strip_reasoning(reply) or "").strip())
 
 
 class Reader:
@@ -84,7 +84,7 @@ def _possible(value: dict[str, Any], asked: Choice | Opinion) -> bool:
 
 def fill(prompt: Prompt, asked: Choice | Opinion, language: str) -> str:
     """Return what the model is asked about a reply, without the reply's thinking."""
-    reply = without_thinking(asked.reply) or ""
+    reply = strip_reasoning(asked.reply) or ""
     if isinstance(asked, Opinion):
         texts = material(text=asked.answer, reply=reply)
     else:

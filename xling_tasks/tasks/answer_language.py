@@ -19,7 +19,7 @@ from xling_metrics.words import can_segment, length_words, segmenter_name
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.identifiers import labels_for, load_identifier
-from xling_tasks.readers.refusals import declines
+from xling_tasks.readers.refusals import is_refusal
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.unanswered import empty
 
@@ -82,7 +82,7 @@ class AnswerLanguage:
         return {
             "length_words": None if words is None else float(words),
             "empty_rate": float(empty(answer)),
-            "refusal_rate": float(declines(answer)),
+            "refusal_rate": float(is_refusal(answer)),
             "langid_match": self.match(answer),
         }
 

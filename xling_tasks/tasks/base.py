@@ -27,7 +27,7 @@ from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.log_filter import clean_saved_results
 from xling_tasks.models.service import told
-from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.readers.reasoning import strip_reasoning
 from xling_tasks.replies.folder import cache_folder
 from xling_tasks.scorers.answered import replies_of, unanswered_again
 from xling_tasks.secrets import remember
@@ -320,7 +320,7 @@ class XlingTask(ScoredTask):
             if instance.request_type == "generate_until"
             for reply in instance.resps
         ]
-        told = [(str(reply), without_thinking(reply)) for reply in replies]
+        told = [(str(reply), strip_reasoning(reply)) for reply in replies]
         marked = sum(reply != rest for reply, rest in told)
         unfinished = sum(rest is None for _, rest in told)
         # A server's parser takes the thought away: then nothing is left, and it was cut off.

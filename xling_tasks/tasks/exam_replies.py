@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from xling_tasks.data.prompt_forms import Form
-from xling_tasks.readers.letters import read_letters
-from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.readers import read_letters
+from xling_tasks.readers.reasoning import strip_reasoning
 
 # The marker of the prompt, also translated or in other brackets; with the marks of a heading or of
 # bold type around it, and a colon after it.
@@ -64,7 +64,7 @@ def letters_of(
     if parts is not None:
         return stated_letters(parts[1], doc, fine_tuned=fine_tuned, cut=cut)
     if not fine_tuned:
-        said = without_thinking(reply)
+        said = strip_reasoning(reply)
         if said is None:
             return None
         before, *after = _END.split(said, maxsplit=1)

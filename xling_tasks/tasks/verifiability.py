@@ -29,7 +29,7 @@ from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 from xling_tasks.models.reader import Opinion
-from xling_tasks.readers.verdict import read_verdict
+from xling_tasks.readers import read_verdict
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import (

@@ -14,7 +14,7 @@ from xling_tasks.criteria.sample import ANSWER, Part, as_text, listing, mapping,
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.checked import reading
 from xling_tasks.logs.shown import KNOWN, SHORT, parts_of, several_languages
-from xling_tasks.readers.letters import read_letters
+from xling_tasks.readers import read_letters
 
 SHOWN = 20_000
 """Characters of a text that are sent with a question."""

@@ -16,7 +16,7 @@ from xling_metrics.language import identify
 from xling_metrics.languages import Language, known, letters_of
 from xling_metrics.words import LETTER
 
-from xling_tasks.readers.refusals import declines
+from xling_tasks.readers.refusals import is_refusal
 
 VERSION = 2
 """Counts up when a rule changes, so that cached outcomes are not mixed."""
@@ -141,7 +141,7 @@ def _is_refusal(source: str, text: str, source_language: str) -> bool:
     if _CANNOT_TRANSLATE.search(text) and not _SAYS_TRANSLATE.search(source):
         return True
     may_decline = _may_decline(source_language)
-    return may_decline is not None and declines(text) and not may_decline.search(source)
+    return may_decline is not None and is_refusal(text) and not may_decline.search(source)
 
 
 def _is_list_of_names(source: str, source_language: str) -> bool:

@@ -22,7 +22,7 @@ from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.special_tokens import escape_for
 from xling_tasks.models.translate.base import Outcome, Outcomes
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
-from xling_tasks.readers.thinking import without_thinking
+from xling_tasks.readers.reasoning import strip_reasoning
 from xling_tasks.replies.folder import key_of
 
 CLEANING = 2
@@ -49,7 +49,7 @@ _HEAD = rf"(?:translator(?:'s|’s)?\s+note\s*[:：]|note\s*[:：](?=[^()\[\]]*{
 _NOTE = re.compile(
     rf"\s*[(\[]\s*{_HEAD}[^()\[\]]*[)\]]\s*\Z|\n\s*[*_(\[]*{_HEAD}.*\Z", re.IGNORECASE | re.DOTALL
 )
-# What `without_thinking` takes for the start of a thought, and may be a blank to fill in.
+# What `strip_reasoning` takes for the start of a thought, and may be a blank to fill in.
 _BLANK = re.compile(
     r"[\[<]((?:reason|reasoning|reflection|analysis|thoughts?))[\]>]", re.IGNORECASE
 )
@@ -186,10 +186,10 @@ def _said(reply: str, source: str) -> str:
 
     Blanks to fill in, `[reason]`, are kept where the source has some in brackets.
     """
-    said = without_thinking(reply)
+    said = strip_reasoning(reply)
     if said is None and re.search(r"[\[［【]|<\s*\w[^<>]*>", source):
         # As long as before, so that what is kept can be told by its length.
-        rest = (without_thinking(_BLANK.sub(r"(\1)", reply)) or "").strip()
+        rest = (strip_reasoning(_BLANK.sub(r"(\1)", reply)) or "").strip()
         said = reply.rstrip()[-len(rest) :] if rest else None
     return (said or "").strip()
 

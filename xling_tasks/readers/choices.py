@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from xling_tasks.readers.options import letter_tokens, native_letters
+from xling_tasks.readers.choice_mentions import letter_tokens, native_letters
 from xling_tasks.readers.text import (
     before_next_question,
     kinds_of,

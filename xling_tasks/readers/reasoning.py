@@ -29,7 +29,7 @@ _BARE_CHANNEL = regex.compile(r"\s*analysis(?=\p{Lu})")
 _BARE_FINAL = "assistantfinal"
 
 
-def without_thinking(reply: str) -> str | None:
+def strip_reasoning(reply: str) -> str | None:
     """The reply without its thoughts; None where it was cut off within one.
 
     Thoughts are blocks between tags at the head of the reply or of a line, and what stands before
