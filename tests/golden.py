@@ -318,7 +318,7 @@ def verdicts_of(report: Path) -> Iterator[tuple[str, list[Any]]]:
     """Yield what each verdict is about, and the verdict with its two values."""
     content = json.loads((report / "report.json").read_text(encoding="utf-8"))
     about = ("dataset", "criterion", "metric", "temperature", "language")
-    for row in content["conclusions"]:
+    for row in content["verdicts"]:
         key = " ".join(str(row[name]) for name in about if row.get(name) is not None)
         yield key, [row["verdict"], rounded(row.get("value")), rounded(row.get("english"))]
 

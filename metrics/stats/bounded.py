@@ -90,7 +90,7 @@ def _checked(
 
 def _end(sums: Floats, counts: Floats, bound: float, mean: float, tail: float) -> float:
     """Where the bootstrap with a question at a bound has its tail: between bound and mean."""
-    from scipy.optimize import brentq
+    from scipy.optimize import brentq  # type: ignore[import-untyped]
 
     if abs(mean - bound) < 1e-12:
         return float(bound)

@@ -14,6 +14,7 @@ from xling_tasks.errors import SettingError
 from xling_tasks.output import file_names, refuse_others
 from xling_tasks.report.data import read_models
 from xling_tasks.report.human_pages import read_human
+from xling_tasks.report.lists import record_of, unused
 from xling_tasks.report.make import make_report
 from xling_tasks.report.model import Cell, Comparison, Report, checked
 from xling_tasks.report.page.first import answers
@@ -37,9 +38,9 @@ def report(options: argparse.Namespace) -> str:
     human = None if options.human is None else read_human(options.human, models)
     made = make_report(models, statistics, human)
     told = [] if human is None else human.notes
-    unused = unused_runs(options.folders, options.family)
+    unused_lines = unused_runs(options.folders, options.family)
     others = list(dict.fromkeys(line for model in models for line in model.about_others))
-    banner = [*told, *differences(made), *unused, *others]
+    banner = [*told, *differences(made), *unused_lines, *others]
     shown = tables(made, published=not options.no_published, topics=named)
     drawn = [] if options.no_pictures else pictures(made)
     read = samples_to_read(made, n=options.samples) if options.samples else []
@@ -51,7 +52,7 @@ def report(options: argparse.Namespace) -> str:
     _write_tables(options.to, shown)
     text = markdown(made, shown, banner)
     (options.to / "report.md").write_text(without_hosts(text), encoding="utf-8")
-    numbers = _as_json(made, banner)
+    numbers = _as_json(made, banner, [*told, *unused_lines, *others])
     (options.to / "report.json").write_text(numbers, encoding="utf-8")
     lines = [f"{options.to / 'report.html'}: {len(shown)} tables, {len(drawn)} pictures."]
     return "\n".join([*said, *(f"Note: {line}" for line in banner), *lines])
@@ -78,10 +79,12 @@ def _write_tables(folder: Path, tables: Sequence[Table]) -> None:
         (place / f"{name}.csv").write_text(without_hosts(as_csv(table)), encoding="utf-8")
 
 
-def _as_json(made: Report, banner: Sequence[str]) -> str:
-    """All numbers, for programs."""
+def _as_json(made: Report, banner: Sequence[str], others: Sequence[str]) -> str:
+    """All numbers, for programs: three lists, and until the page is made of them the old ones."""
+    rows = record_of(made).rows()
+    rows["remarks"] += [item.row() for item in unused(others)]
     content = {
-        "options": asdict(made.options),
+        **rows,
         "notes": list(banner),
         "models": {model.name: model.full for model in made.models},
         "values": [_value(cell) for cell in made.cells],

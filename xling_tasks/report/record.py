@@ -1,0 +1,216 @@
+"""The record of a report: three lists of flat rows, of which everything that is shown is made.
+
+`report.json` is `{"scores": [...], "verdicts": [...], "remarks": [...], "options": {...}}`. Reasons
+and next steps are codes, whose words stand in one table beside the templates; so are kinds of
+remarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+Counts = tuple[int, int]
+"""How many, of how many."""
+
+VERDICTS = ("worse", "better", "equivalent", "inconclusive", "not_comparable")
+
+REASONS = (
+    "shown",  # the interval excludes 0, p_adjusted is below 0.05, the estimate is beyond the margin
+    "shown_any_size",  # as `shown`, within the margin, of a metric of which any difference counts
+    "same",  # the interval lies within the margin
+    "no_less",  # no less content is shared with English than by two English answers
+    "within",  # a difference is shown, but whether it is larger than the margin is not
+    "leans",  # the interval excludes 0, p_adjusted is 0.05 or more
+    "rare",  # no difference beyond the margin was seen, but a rare breakdown could stay hidden
+    "both_ways",  # the interval has both 0 and a difference beyond the margin
+    "few",  # too few questions for an interval, or to show any difference
+    "unparsed",  # the verdict depends on how unparsed responses are counted: `ways`
+    "unscored",  # no question has a score in both
+    "no_samples",  # no samples were logged
+    "floor",  # how much two English answers differ was not measured
+    "no_margin",  # which size would matter in this metric's unit is not known
+    "unlike",  # the settings differ: `differs`
+    "not_joined",  # which questions are the same in both is not known: `differs`
+    "same_prompt",  # every question got the same prompt
+    "gap_open",  # neither model is shown to be worse in the language than in English
+    "gap_hidden",  # the gap changed, but the larger one is not shown over these questions
+    "gap_levelled",  # the gap is smaller, but English became worse and the language not better
+)
+
+NEXT = (
+    "",
+    "all",  # ask all questions: leave out --limit
+    "more",  # ask about n_needed questions
+    "too_many",  # n_needed is more than the dataset has: report the interval
+    "read",  # have a model read the responses (answer_extractor)
+    "repeat",  # start the same command again: failed requests are made again
+    "translator",  # set a translator, or another one
+    "other_judge",  # take another judge
+    "people",  # have people label what the judge left
+    "room",  # see which answers are empty; a model that thinks needs more room
+    "filter",  # see what the content filter blocked
+    "short",  # have people read the answers that are too short to tell their language
+    "task_filter",  # mend the filter of the task's YAML
+    "written",  # run the written form: ties of log-likelihoods stay ties
+    "twice",  # have the English questions answered twice (english_floor)
+    "same_run",  # run both with the same settings
+    "samples",  # run again with --log_samples
+    "same_questions",  # run both over the same questions
+    "margin",  # say which difference matters (--margin)
+    "prompts",  # mend the prompts of the task
+)
+
+TAGS = (
+    "judge",  # a judge gave the labels, whose errors are not in the interval
+    "people",  # corrected by people's labels, so that the judge's errors are in the interval
+    "people_differ",  # how much people differ from each other is in the interval, too
+    "other_questions",  # each language has its own questions
+    "above_chance",  # values are above guessing: 0 is guessing, 1 all correct
+    "against_answers",  # the value is an agreement with the model's English answers
+)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric of a model in one language.
+
+    Attributes:
+        model: The model's name in this report.
+        criterion: A key of `CRITERIA`.
+        dataset: The dataset's key.
+        metric: Its name without temperature and language.
+        temperature: None where the task has only one.
+        language: A code, or for means over languages `avg`, `script:latin`, ...
+        value: lm_eval's number; None where it is undefined.
+        ci_low: Lower end of its interval over questions; None without logged samples, and for
+            metrics that have no interval.
+        ci_high: Upper end.
+        n: Questions that the interval is over.
+        higher_is_better: None where neither is.
+        signature: How it was made.
+        topic: Of which questions; empty for all of them.
+    """
+
+    model: str
+    criterion: str
+    dataset: str
+    metric: str
+    temperature: float | None
+    language: str
+    value: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n: int | None = None
+    higher_is_better: bool | None = None
+    signature: str = ""
+    topic: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is concluded of one question asked of the data.
+
+    Attributes:
+        model: The model's name; of two models B's.
+        dataset: The dataset's key.
+        language: Its code.
+        criterion: A key of `CRITERIA`.
+        metric: Its name without temperature and language.
+        temperature: None where the task has only one.
+        verdict: One of `VERDICTS`.
+        reason: Why: one of `REASONS`.
+        comparison: `english` (a language against English), `models` (B against A in one language)
+            or `gap` (how far a language lies below English, in B against A: worse is a larger gap).
+        baseline: `en`, or A's name.
+        value: The score in the language, over the questions compared; of `gap` B's gap.
+        english: The baseline's score; of `gap` A's gap.
+        estimate: Value minus baseline.
+        ci_low: Lower end of the interval that decides and is drawn.
+        ci_high: Upper end.
+        p: Two-sided p; None without a test.
+        p_adjusted: p after Holm's correction within the family.
+        n: Questions compared.
+        margin: Differences up to this are equivalent.
+        family: How many tests are corrected together.
+        counts: What shares are made of, as (how many, of how many): `value` and `english`; of
+            balanced accuracy `correct`, `incorrect`, `correct_english`, `incorrect_english`.
+        next: What to do: one of `NEXT`.
+        n_needed: About how many questions tell a difference of the margin from none.
+        n_excluded: Questions that only one side has a score for.
+        n_asked: Questions that were asked in the language.
+        n_available: Questions that the dataset has there.
+        unparsed: Responses of which nothing was learned: `language` and `english`.
+        ways: Where these decide: the verdict with them counted in each way.
+        outcomes: What became of the language's questions, with how many.
+        tags: Some of `TAGS`.
+        differs: In what the two were run differently: (what, in the language, in the baseline).
+        not_worse: Whether worse by more than the margin is ruled out.
+        higher_is_better: The metric's direction.
+    """
+
+    model: str
+    dataset: str
+    language: str
+    criterion: str
+    metric: str
+    temperature: float | None
+    verdict: str
+    reason: str
+    comparison: str = "english"
+    baseline: str = "en"
+    value: float | None = None
+    english: float | None = None
+    estimate: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    n: int = 0
+    margin: float = 0.05
+    family: int = 1
+    counts: Mapping[str, Counts] = field(default_factory=dict)
+    next: str = ""
+    n_needed: int | None = None
+    n_excluded: int = 0
+    n_asked: int | None = None
+    n_available: int | None = None
+    unparsed: Mapping[str, int] = field(default_factory=dict)
+    ways: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    differs: tuple[tuple[str, str, str], ...] = ()
+    not_worse: bool = False
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that a reader must know first: a kind and its values, no sentence."""
+
+    kind: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        """Return the kind and its values as one flat row."""
+        return {"kind": self.kind, **self.values}
+
+
+@dataclass(frozen=True)
+class Record:
+    """All of a report."""
+
+    scores: tuple[Score, ...]
+    verdicts: tuple[Verdict, ...]
+    remarks: tuple[Remark, ...]
+    options: Mapping[str, Any]
+
+    def rows(self) -> dict[str, Any]:
+        """Return the content of `report.json`."""
+        return {
+            "scores": [asdict(score) for score in self.scores],
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
+            "remarks": [remark.row() for remark in self.remarks],
+            "options": dict(self.options),
+        }
