@@ -9,7 +9,9 @@ from typing import Any
 
 from xling_metrics.aggregate import MEAN
 
-from xling_tasks.criteria.forms import Column, Criterion, Drawn, Endpoint, Metric, Told, metrics
+from xling_tasks.criteria.forms import Column, Criterion, Drawn, Endpoint
+from xling_tasks.criteria.metric import Metric, Told
+from xling_tasks.criteria.rows import metrics_by_name
 from xling_tasks.criteria.sample import ANSWER, answer_part, number, question_part
 from xling_tasks.criteria.shown import Found, Read, Shown, drops
 from xling_tasks.tasks.metric import Metric as TaskMetric
@@ -18,23 +20,18 @@ from xling_tasks.tasks.xlinghealth import XLingHealthTask
 
 NAME = "says_please"
 
+METRICS = (
+    Metric(NAME, higher_is_better=True, label="Says please", range="share of answers, 0 to 1",
+           told=Told("Answers that say please", "polite", "answers")),
+    Metric("empty_rate", higher_is_better=False),
+    Metric("n_please", in_table=False, counted=True),
+)  # fmt: skip
+
 TOY = Criterion(
     "toy",
     "Politeness of toys",
     "Does the answer say please?",
-    metrics(
-        (
-            Metric(
-                NAME,
-                label="Says please",
-                range="share of answers, 0 to 1",
-                told=Told("Answers that say please", "polite", "answers"),
-            ),
-        ),
-        ("empty_rate",),
-        counts=("n_please",),
-        counted=("n_please",),
-    ),
+    metrics_by_name(METRICS, {}),
     (Endpoint(NAME),),
     shown=Shown(
         lambda sample, code, _: [question_part(sample, code), answer_part(sample, code)],

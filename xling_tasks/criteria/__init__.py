@@ -7,10 +7,8 @@ from xling_tasks.criteria.forms import (
     Criterion,
     Drawn,
     Endpoint,
-    Metric,
     MetricName,
     Submitted,
-    Told,
 )
 from xling_tasks.criteria.labels import (
     BADNESS,
@@ -21,6 +19,7 @@ from xling_tasks.criteria.labels import (
     OPTIONS,
     of_judge,
 )
+from xling_tasks.criteria.metric import Metric, Told
 from xling_tasks.criteria.places import FORMAT, Panel, Place, about, panel_of, place_of, primary_of
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Shown, Side
 from xling_tasks.criteria.table import CRITERIA, Form, declared, form_of

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
+
+from xling_metrics.aggregate import HARMONIC, MEAN, RATIO
 
 from xling_tasks.criteria.forms import ENGLISH
+from xling_tasks.criteria.metric import Metric, constant, counted, failure
+from xling_tasks.criteria.responses import LANGID_MATCH, USABLE
 from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     ANSWER,
@@ -21,6 +25,72 @@ from xling_tasks.criteria.sample import (
     words,
 )
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
+from xling_tasks.unanswered import empty, failed, refused
+
+AGAIN = "again"
+"""Where the second English answer stands among those by language."""
+
+
+class Compared(NamedTuple):
+    """What a prompt got in one language.
+
+    Attributes:
+        response: The answer; None where the prompt is not in this language.
+        match: 1 for an answer in the language, 0 for another, None where that cannot be told.
+        own: What was made of it: claims, or a profile; None where nothing was.
+        other: The same of the answer that is compared with English: of English the second one.
+        english: The same of the first English answer.
+    """
+
+    response: str | None
+    match: float | None = None
+    own: Any = None
+    other: Any = None
+    english: Any = None
+
+    @property
+    def second(self) -> Any:
+        """What was made of the second answer in English; None in other languages."""
+        return None if self.other is self.own else self.other
+
+
+class PromptResult(NamedTuple):
+    """What a prompt got: by language, and whether it is asked and not compared."""
+
+    by_language: Mapping[str, Compared]
+    excluded: float | None = None
+
+
+def _of_response(test: Callable[[str], bool], *, of_failed: bool = False) -> Callable[..., Any]:
+    """Return whether a response passes a test; None where there is none."""
+
+    def per_doc(row: Compared) -> float | None:
+        if row.response is None or (failed(row.response) and not of_failed):
+            return None
+        return float(test(row.response))
+
+    return per_doc
+
+
+RESPONSES_BY_LANGUAGE = (
+    failure("empty_rate", _of_response(empty), "share of empty answers", languages="all",
+            sign=constant("of:all_prompts")),
+    failure("failed_rate", _of_response(failed, of_failed=True),
+            "share of answers whose request failed", languages="all",
+            sign=constant("of:all_prompts")),
+    failure("content_filter_rate", _of_response(refused),
+            "share of answers that a content filter held back", languages="all",
+            sign=constant("of:all_prompts")),
+    Metric(LANGID_MATCH, lambda row: row.match, higher_is_better=True, languages="all",
+           note="share of answers in the prompt's language",
+           sign=lambda task: task.answer_language().signature_of(LANGID_MATCH)),
+)  # fmt: skip
+"""Whether there is an answer in each language, and in the language of the prompt."""
+
+
+def _is_scored(task: Any) -> bool:
+    return bool(task.scored)
+
 
 _COMPARED = "As compared, in English"
 """The heading of what of an answer was scored, where it is not the answer itself."""
@@ -55,6 +125,88 @@ def _agreement(sample: Mapping[str, Any], language: str, *names: str) -> float |
 
 
 # Information: the claims of both
+
+
+class ComparedClaims(NamedTuple):
+    """One answer beside the English one.
+
+    Attributes:
+        claims: Its claims; None where they could not be read.
+        record: What its sample keeps of it.
+        pair: Its precision and recall; None where it has no score.
+        f1: Its F1; None where it has no score.
+        unverified: How many of its claims have no label, of how many.
+        repaired: How many of the judge's replies about it were asked for again, of how many.
+    """
+
+    claims: tuple[str, ...] | None
+    record: Mapping[str, Any]
+    pair: Mapping[str, float | None] | None
+    f1: float | None
+    unverified: list[int]
+    repaired: list[int] | None
+
+
+def _claims_record(row: Compared) -> dict[str, Any] | None:
+    """Return the record of an answer; of English with that of the second answer."""
+    if row.own is None:
+        return None
+    return {**row.own.record, **({AGAIN: row.second.record} if row.second else {})}
+
+
+def _repaired(row: Compared) -> list[int] | None:
+    """Return the counts of an answer; of English those of both answers."""
+    counts = [each.repaired for each in (row.own, row.second) if each and each.repaired]
+    return [*map(sum, zip(*counts, strict=True))] or None
+
+
+def _of_pair(name: str) -> Callable[[Compared], float | None]:
+    return lambda row: row.other and row.other.pair and row.other.pair[name]
+
+
+def _sign_claims(task: Any) -> str:
+    return f"of:scored_prompts|judge:{task.judge.signature}{task.translator_signature}"
+
+
+def _compared_claims(task: Any) -> str:
+    return f"{_sign_claims(task)}{task.floor_signature}"
+
+
+INFORMATION_METRICS = (
+    USABLE,
+    *RESPONSES_BY_LANGUAGE,
+    Metric("information_f1", lambda row: row.other and row.other.pair, HARMONIC, True,
+           "harmonic mean of mean precision and mean recall of claims", _is_scored,
+           languages="compared", grouped=True,
+           sign=lambda task: "mean:harmonic_of_mean_precision_and_mean_recall|"
+                             + _compared_claims(task)),
+    Metric("information_f1_by_prompt", lambda row: row.other and row.other.f1,
+           higher_is_better=True, note="mean of each prompt's F1", when=_is_scored,
+           languages="compared", sign=_compared_claims),
+    Metric("information_precision", _of_pair("precision"), higher_is_better=True,
+           note="share of the claims that the English answer supports", when=_is_scored,
+           languages="compared", sign=_compared_claims),
+    Metric("information_recall", _of_pair("recall"), higher_is_better=True,
+           note="share of the English answer's claims that the answer supports", when=_is_scored,
+           languages="compared", sign=_compared_claims),
+    Metric("unscored", lambda row: row.own and float(row.own.f1 is None), higher_is_better=False,
+           note="share of the compared prompts without a score", when=_is_scored,
+           languages="others", sign=constant("of:compared_prompts")),
+    Metric("abstained", lambda row: None if row.own is None or row.own.claims is None
+           else float(not row.own.claims), higher_is_better=False,
+           note="share of answers without any claim", when=_is_scored, languages="all",
+           sign=_sign_claims),
+    counted("n_claims", _claims_record, "claims of an answer", when=_is_scored, languages="all",
+          aggregate=lambda own: MEAN([each["n"] for each in own]), sign=_sign_claims, counted=True),
+    counted("repair_rate", _repaired, "share of the judge's replies asked for again",
+          aggregate=RATIO, when=_is_scored, languages="all",
+          sign=lambda task: f"of:claim_lists_and_comparisons|{_sign_claims(task)}"),
+    failure("unverified", lambda row: row.other and row.other.unverified,
+            "share of claims without a label", aggregate=RATIO, when=_is_scored,
+            languages="compared", sign=constant("of:all_claims")),
+    counted("excluded_rate", lambda row: row.excluded, "share of prompts that are not compared",
+          when=lambda task: task.scored and task.excluded, sign=constant("of:all_prompts")),
+)  # fmt: skip
 
 _SUPPORT = {True: ("supported", "good"), False: ("not supported", "bad")}
 
@@ -118,10 +270,86 @@ def _claims(_: str, language: str, english: Sample | None, __: Sample) -> Iterat
 _CLAIMS_READ = Read(
     _least_shared, {"Question": "Prompt", ANSWER: "Answer", _COMPARED: _COMPARED}, _claims
 )
-INFORMATION = criterion("information", Shown(_claim_parts, _RECORDS, _shared, _CLAIMS_READ))
+INFORMATION = criterion(
+    "information", INFORMATION_METRICS, Shown(_claim_parts, _RECORDS, _shared, _CLAIMS_READ)
+)
 
 
 # Empathy: its kinds in both
+
+MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
+
+
+class Profiled(NamedTuple):
+    """A response in English, and which of the mechanisms of empathy it has; None for unknown."""
+
+    english: str | None = None
+    profile: tuple[bool, ...] | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What its sample keeps of it."""
+        return {"english": self.english, "profile": self.profile and list(self.profile)}
+
+
+def _profiles_of(row: Compared) -> tuple[tuple[bool, ...], tuple[bool, ...]] | None:
+    """Return the profiles of an answer and of the English one; None unless both are known."""
+    if row.other is None or row.other.profile is None or row.english.profile is None:
+        return None
+    return row.other.profile, row.english.profile
+
+
+def _if_both(test: Callable[[Any, Any], bool]) -> Callable[[Compared], float | None]:
+    def per_doc(row: Compared) -> float | None:
+        both = _profiles_of(row)
+        return None if both is None else float(test(*both))
+
+    return per_doc
+
+
+def _profile_record(row: Compared) -> dict[str, Any]:
+    return {**row.own.record, **({AGAIN: row.second.record} if row.second else {})}
+
+
+def _empathy(task: Any) -> str:
+    classifier = task.classifier.signature
+    return f"of:scored_posts|classifier:{classifier}{task.translator_signature}"
+
+
+def _compared_empathy(task: Any) -> str:
+    return f"{_empathy(task)}{task.floor_signature}"
+
+
+def _of_mechanism(name: str, at: int) -> tuple[Metric, Metric]:
+    return (
+        Metric(f"{name}_agreement", _if_both(lambda own, english: own[at] == english[at]),
+               higher_is_better=True, note=f"share of posts that agree on {name}",
+               when=_is_scored, languages="compared", sign=_compared_empathy),
+        Metric(f"{name}_present",
+               lambda row: None if row.own.profile is None else float(row.own.profile[at]),
+               note=f"share of responses with {name}", when=_is_scored, languages="all",
+               sign=_empathy),
+    )  # fmt: skip
+
+
+EMPATHY_METRICS = (
+    USABLE,
+    *RESPONSES_BY_LANGUAGE,
+    Metric("empathy", _if_both(lambda own, english: own == english), higher_is_better=True,
+           note="share of posts with the profile of the English response", when=_is_scored,
+           languages="compared", grouped=True, sign=_compared_empathy),
+    *(metric for at, name in enumerate(MECHANISMS) for metric in _of_mechanism(name, at)),
+    Metric("both_absent", _if_both(lambda own, english: not any(own) and not any(english)),
+           note="share of posts on which neither response has any mechanism", when=_is_scored,
+           languages="compared", sign=_compared_empathy),
+    Metric("unscored",
+           lambda row: None if row.response is None else float(_profiles_of(row) is None),
+           higher_is_better=False, note="share of posts without a score", when=_is_scored,
+           languages="others", sign=constant("of:all_posts")),
+    counted("profile", _profile_record, "responses with a profile", when=_is_scored,
+            aggregate=lambda own: sum(each["profile"] is not None for each in own),
+            languages="all", sign=_empathy),
+)  # fmt: skip
 
 
 def _profile_parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
@@ -153,7 +381,7 @@ def _profile_found(sample: Mapping[str, Any], language: str) -> Found:
 
 def _other_profile(own: Side, _: Side) -> Iterator[Behind]:
     """Replies with another profile than the English one; most mechanisms apart first."""
-    agreed = [own.values(f"{name}_agreement") for name in _MECHANISMS]
+    agreed = [own.values(f"{name}_agreement") for name in MECHANISMS]
     for question, value in own.values("empathy").items():
         if value == 0:
             apart = sum(values.get(question) == 0 for values in agreed)
@@ -170,5 +398,6 @@ _PROFILES_READ = Read(
     {"Question": "Prompt", ANSWER: "Answer", _COMPARED: "As classified, in English"},
     _profiles,
 )
-_MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
-EMPATHY = criterion("empathy", Shown(_profile_parts, _RECORDS, _profile_found, _PROFILES_READ))
+EMPATHY = criterion(
+    "empathy", EMPATHY_METRICS, Shown(_profile_parts, _RECORDS, _profile_found, _PROFILES_READ)
+)

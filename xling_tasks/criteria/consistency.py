@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from xling_metrics.aggregate import RATIO, SPREAD
 
 from xling_tasks.criteria.forms import ENGLISH
+from xling_tasks.criteria.metric import Metric, constant, counted, failure, rate
 from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     Part,
@@ -28,6 +31,111 @@ SCORED_AS = "english"
 
 _READ_OF = 3
 """Of several sampled answers, as many are shown."""
+
+
+class RepeatedAnswers(NamedTuple):
+    """The answers to one question at one temperature.
+
+    Attributes:
+        answers: Those that came.
+        scores: What is measured of them together with those of other questions, by metric.
+        english: The texts that were scored, None for a failed translation; None without a
+            translator.
+    """
+
+    answers: list[str]
+    scores: Mapping[str, Any]
+    english: list[str | None] | None = None
+
+
+def _scored(name: str) -> Callable[[RepeatedAnswers], Any]:
+    return lambda row: row.scores.get(name)
+
+
+def _of_texts(
+    name: str, note: str, *, needs: Callable[[Any], Any] = bool, **more: Any
+) -> tuple[Metric, Metric]:
+    """Return a score of English texts, and the same of the answers in their own language.
+
+    NEEDS says of the scorer of either kind whether it makes the score.
+    """
+
+    def when(kind: Literal["published", "source"]) -> Callable[[Any], bool]:
+        return lambda task: bool((scorer := task.scorer(kind)) and needs(scorer))
+
+    source = f"{name}_src"
+    return (
+        Metric(name, _scored(name), note=note, when=when("published"),
+               sign=lambda task: task.scorer("published").sign(name) + task.translator_signature,
+               **more),
+        Metric(source, _scored(source), note=f"{note}, in the answers' own language",
+               when=when("source"), sign=lambda task: task.scorer("source").sign(name),
+               **{**more, "across_languages": False}),
+    )  # fmt: skip
+
+
+def _similarity(name: str, note: str, **more: Any) -> tuple[Metric, Metric]:
+    return _of_texts(name, note, higher_is_better=True, repeats=True, **more)
+
+
+def _has_encoder(scorer: Any) -> bool:
+    return scorer.encoder is not None
+
+
+def _has_topics(scorer: Any) -> bool:
+    return bool(scorer.topic_seeds)
+
+
+def _has_several_seeds(scorer: Any) -> bool:
+    return len(scorer.topic_seeds) > 1
+
+
+def _topics(number: int) -> tuple[Metric, ...]:
+    name = f"sim_lda{number}"
+    return (
+        *_similarity(name, f"cosine of {number} topics", needs=_has_topics),
+        *_of_texts(f"{name}_seed_sd", "spread of the same over seeds", needs=_has_several_seeds,
+                   aggregate=SPREAD, repeats=True, in_table=False),
+    )  # fmt: skip
+
+
+METRICS = (
+    Metric("language_consistency", _scored("language_consistency"), higher_is_better=True,
+           note="share of an answer's sentences that are in the language",
+           sign=lambda task: task.answer_language().sign("language_consistency", split="sentencex"),
+           unmoved_by=("encoder", "topic_seeds", "k", "greedy_repeats", "translator")),
+    rate("line_pass_rate", _scored("line_pass_rate"), True,
+         "share of answers of which all lines are in the language",
+         sign=lambda task: task.answer_language().sign("line_pass_rate")),
+    failure("empty_rate", _scored("empty_rate"), "share of empty answers", aggregate=RATIO,
+            sign=constant("of:all_answers")),
+    Metric("language_consistency_published", _scored("language_consistency_published"),
+           higher_is_better=True, note="the same with the published split and labels",
+           when=lambda task: task.in_published_languages,
+           sign=lambda task: task.sign_published_language()),
+    rate("word_pass_rate", _scored("word_pass_rate"), True,
+         "share of answers of which all words are in the script",
+         when=lambda task: task.told_by_script,
+         sign=lambda task: f"language:{task.code}|of:answers_that_pass_by_line"),
+    counted("distinct_answers", _scored("distinct_answers"), "different answers to a question",
+          repeats=True, counted=True, sign=lambda task: f"of:{task.settings.k}"),
+    failure("translation_failed_rate", _scored("translation_failed_rate"),
+            "share of answers that could not be translated", aggregate=RATIO,
+            when=lambda task: task.translator is not None,
+            sign=lambda task: f"of:all_answers{task.translator_signature}"),
+    *_of_texts("length_words", "mean length in words", in_table=False, counted=True),
+    *_of_texts("length_words_std", "spread of the lengths", in_table=False, counted=True,
+               repeats=True),
+    *_similarity("sim_1gram", "Jaccard similarity of words"),
+    *_similarity("sim_2gram", "Jaccard similarity of pairs of words"),
+    *_similarity("bertscore_p", "precision of BERTScore", needs=_has_encoder),
+    *_similarity("bertscore_r", "recall of BERTScore", needs=_has_encoder),
+    *_similarity("bertscore_f1", "F1 of BERTScore", needs=_has_encoder),
+    *_similarity("sim_sent", "cosine of sentence embeddings", needs=_has_encoder),
+    *_topics(20),
+    *_topics(100),
+    Metric("sim_hdp", higher_is_better=True, note="cosine of topics, as many as the data ask for"),
+)  # fmt: skip
 
 
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
@@ -85,5 +193,7 @@ def _answers(name: str, language: str, english: Sample | None, other: Sample) ->
 
 
 CONSISTENCY = criterion(
-    "consistency", Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answers))
+    "consistency",
+    METRICS,
+    Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answers)),
 )

@@ -8,83 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from xling_tasks.criteria.metric import Metric
 from xling_tasks.criteria.sample import ANSWER
 from xling_tasks.criteria.shown import Behind, Read, Shown, Side, drops
 
 ENGLISH = "en"
 AVERAGE = "avg"
-
-
-@dataclass(frozen=True)
-class Told:
-    """How an endpoint is told to a reader.
-
-    Attributes:
-        heading: What it is about, in plain words.
-        brief: What stands behind the value where there is little room.
-        unit: `answers` are counted (19 of 100), `pairs` too, `percent` is a share of something
-            else, `score` is none.
-    """
-
-    heading: str
-    brief: str
-    unit: Literal["answers", "pairs", "percent", "score"] = "score"
-
-
-@dataclass(frozen=True)
-class Metric:
-    """Facts about one metric of a criterion.
-
-    Attributes:
-        name: Its name without temperature and language.
-        higher_is_better: None where neither is.
-        across_languages: Whether its values in two languages can be compared. They cannot where
-            the value depends on the language's words, characters or encoder.
-        chance: Whether guessing earns some of it, and how much depends on the question.
-        known_chance: Whether it is known how much, so that it can be taken off.
-        label: Its name in words, for an axis.
-        range: What its values are, for an axis.
-        share: Whether its values are shares, told in percent.
-        told: How it is told; None for what is no endpoint.
-        bookkeeping: Whether it counts what was asked, came or failed, or describes texts, and is
-            no score: it stands in the task's record, not in the harness's table of scores.
-        sized: Whether its unit is known, so that a margin fixed beforehand means something.
-        counted: Whether it is a count or a size; 0 or 1 throughout makes it no share.
-        unmoved_by: The settings of its criterion that do not change it.
-    """
-
-    name: str
-    higher_is_better: bool | None = None
-    across_languages: bool = True
-    chance: bool = False
-    known_chance: bool = False
-    label: str = ""
-    range: str = ""
-    share: bool = True
-    told: Told | None = None
-    bookkeeping: bool = False
-    sized: bool = True
-    counted: bool = False
-    unmoved_by: tuple[str, ...] = ()
-
-    @property
-    def per_100(self) -> bool:
-        """Whether so many of a hundred is what it says; a score is none, whatever its range."""
-        return self.told.unit != "score" if self.told else self.share
-
-    def amount(self, size: float, step: str = ".3g") -> str:
-        """A difference of that size in words, in the unit in which its values are told."""
-        unit = self.told.unit if self.told else "score"
-        ending = {"score": "", "percent": " percentage points"}.get(unit, " per 100")
-        return f"{size if unit == 'score' else 100 * size:{step}}{ending}"
-
-    @property
-    def heading(self) -> str:
-        """What it is about, in plain words; its name where nobody wrote any."""
-        return self.told.heading if self.told else self.name
 
 
 @dataclass(frozen=True)
@@ -317,44 +249,3 @@ def _split_language(name: str, metrics: Collection[str]) -> tuple[str, str]:
         return group[1], f"{group[2]}:{group[3]}"
     base, _, code = name.rpartition("_")
     return (base, code) if base in metrics and name not in metrics else (name, AVERAGE)
-
-
-def metrics(
-    up: Iterable[str | Metric] = (),
-    down: Iterable[str | Metric] = (),
-    neither: Iterable[str | Metric] = (),
-    *,
-    counts: Iterable[str] = (),
-    failures: Iterable[str] = (),
-    within: Collection[str] = (),
-    chance: Collection[str] = (),
-    known_chance: Collection[str] = (),
-    counted: Collection[str] = (),
-) -> dict[str, Metric]:
-    """Metrics by direction; `neither` is a score of which neither more nor less is better.
-
-    `counts` (what is counted or described) and `failures` (shares of what did not come or could not
-    be used) are bookkeeping. What the other sets say of those that they name stands in `Metric`.
-    """
-    every: list[tuple[bool | None, bool, Iterable[str | Metric]]] = [
-        (None, False, neither),
-        (None, True, (*counts, "invalid_rows", "n_responses")),
-        (False, True, (*failures, "failed_rate", "content_filter_rate")),
-        (True, False, up),
-        (False, False, down),
-    ]
-    made = {}
-    for better, kept, group in every:
-        for item in group:
-            one = item if isinstance(item, Metric) else Metric(item)
-            across = one.across_languages and one.name not in within
-            made[one.name] = replace(
-                one,
-                higher_is_better=better,
-                across_languages=across,
-                chance=one.name in chance or one.name in known_chance,
-                known_chance=one.name in known_chance,
-                counted=one.name in counted,
-                bookkeeping=kept,
-            )
-    return made

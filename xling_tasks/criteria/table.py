@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xling_tasks.criteria.against_english import EMPATHY, INFORMATION
 from xling_tasks.criteria.consistency import CONSISTENCY
 from xling_tasks.criteria.correctness import CORRECTNESS
-from xling_tasks.criteria.exam import EXAMS, MCQA, MCQA_LL
+from xling_tasks.criteria.exam import EXAMS, MCQA
 from xling_tasks.criteria.forms import Criterion
 from xling_tasks.criteria.rubric import RUBRIC
 from xling_tasks.criteria.task_metric import OTHER_QUESTIONS, TASK_METRIC
@@ -18,7 +18,7 @@ from xling_tasks.criteria.verifiability import VERIFIABILITY, VERIFIABILITY_LL
 
 _ALL = (
     *(CORRECTNESS, CONSISTENCY, VERIFIABILITY, VERIFIABILITY_LL),
-    *(*EXAMS, MCQA, MCQA_LL, RUBRIC, INFORMATION, EMPATHY, TASK_METRIC, OTHER_QUESTIONS),
+    *(*EXAMS, MCQA, RUBRIC, INFORMATION, EMPATHY, TASK_METRIC, OTHER_QUESTIONS),
 )
 
 _KNOWN = {criterion.key: criterion for criterion in _ALL}

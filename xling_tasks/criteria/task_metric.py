@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xling_tasks.criteria.exam import likelihoods
+from xling_tasks.criteria.metric import Metric
 from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     ANSWER,
@@ -56,7 +57,17 @@ def _found(sample: Sample, _: str) -> Found:
     return Found(score=score if loss is None else -loss)
 
 
+METRICS = (
+    Metric(RIGHT, higher_is_better=True, note="share of questions answered rightly",
+           chance=True, known_chance=True),
+    Metric(SCORE, higher_is_better=True, note="the task's score", sized=False),
+    Metric(LOSS, higher_is_better=False, note="the task's loss", sized=False),
+    Metric(UNREAD, higher_is_better=False, note="share of responses its filter could not read"),
+    Metric(EMPTY, higher_is_better=False, note="share of empty responses", in_table=False),
+)  # fmt: skip
+"""What counts of a task that is not ours; made of its own metrics when its results are read."""
+
 _SHOWN = Shown(_parts, (), _found, tones={"right": "good", "wrong": "bad"})
 TASK_METRIC, OTHER_QUESTIONS = (
-    criterion(key, _SHOWN) for key in ("task_metric", "task_metric_apart")
+    criterion(key, METRICS, _SHOWN) for key in ("task_metric", "task_metric_apart")
 )
