@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import yaml
 
-from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
+from xling_tasks.data.dataset_info import MMEDBENCH, XLINGHEALTH
 from xling_tasks.errors import XlingError
 from xling_tasks.languages import stop_texts
 

@@ -12,8 +12,8 @@ from itertools import chain
 
 from xling_metrics.languages import KNOWN, Language, letters_of
 
+from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
 from xling_tasks.data.prompts import bundled_texts
-from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import XlingError
 from xling_tasks.readers import text as words
@@ -81,7 +81,7 @@ def _phrases(rows: list[Language]) -> Iterator[str]:
                 yield f"{where}: none is in the letters of {row.name} ({row.nllb} in {ROWS})"
 
 
-def _texts(record: DatasetRecord) -> Iterator[str]:
+def _texts(record: DatasetInfo) -> Iterator[str]:
     """Of the bundled data, which no one else can mend."""
     try:
         data = load(record, None, None)

@@ -19,9 +19,9 @@ from lm_eval.api.model import CacheHook
 from lm_eval.models.openai_completions import LocalChatCompletion
 
 from xling_tasks.data import mmedbench, xlinghealth
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.files import read_tables
-from xling_tasks.data.prompts import Prompts
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import XlingError
 from xling_tasks.logs.annotations import read_export
 from xling_tasks.logs.checked import check_results
@@ -135,12 +135,12 @@ READ = {
     "of an exam": (
         lines(keyed("question", "answer", "options", "answer_idx", "rationale", "meta_info")),
         lambda content: mmedbench.parse(content, "place", "en", "test")),
-    "x.jsonl": (lines(ROW, 4), lambda path: xlinghealth.parse(RECORDS["healthqa"], read_tables(path))),
+    "x.jsonl": (lines(ROW, 4), lambda path: xlinghealth.parse(DATASETS["healthqa"], read_tables(path))),
     "x.xlsx": (TABLE, read_tables), "x.csv": (TABLE, read_tables), "x.parquet": (TABLE, read_tables),
     "translations.jsonl": (lines(keyed("language", "text", "translation", "target")), read_translations),
     "prompts.yaml": (
         whole(JSON | keyed("answer", "judge", "claims", "support", "translate")),
-        lambda path: Prompts(str(path))),
+        lambda path: PromptTemplates(str(path))),
     "export.json": (whole(JSON | EXPORT), read_export),
 }  # fmt: skip
 """What is read: a file's name, or another; what it may hold; its reader."""

@@ -100,12 +100,12 @@ def _check_data() -> None:
     asked = asked_for()
     if asked is None:
         return
-    from xling_tasks.data.there import check_there
+    from xling_tasks.data.availability import check_availability
 
     names, metadata = asked
     data_dir, dataset = metadata.get("data_dir"), metadata.get("dataset")
     if all(value is None or isinstance(value, str) for value in (data_dir, dataset)):
-        check_there(names, data_dir, dataset)
+        check_availability(names, data_dir, dataset)
 
 
 def _check_names(index: Any, ours: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 
 from xling_metrics.languages import language_code
 
-from xling_tasks.data.own.tongues import stated_scripts, tongue
+from xling_tasks.data.custom.tongues import stated_scripts, tongue
 from xling_tasks.data.prompt_sets import ALL, PARTS
 from xling_tasks.data.protocols import FIXED, fixed
 from xling_tasks.errors import SettingError, did_you_mean, nearest

@@ -18,7 +18,7 @@ from xling_tasks.cli import COMMANDS, ROOMS, describe, main, parsed
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.submit.mmedbench import KINDS
 from xling_tasks.commands.table import table
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.classifier import BACKENDS
 from xling_tasks.settings import Settings
@@ -48,7 +48,7 @@ def test_cost_counts_what_a_run_asks_for(capsys, run, serve):
     total = rows["total", "model"]
     # Per language 24 answers, 24 x 11 answers of consistency, and 120 rows x 2 temperatures.
     assert total["kind"] == "generate_until"
-    assert total["requests"] == len(RECORDS["demo"].languages) * (24 + 24 * 11 + 240)
+    assert total["requests"] == len(DATASETS["demo"].languages) * (24 + 24 * 11 + 240)
 
 
 def test_cost_follows_limit_temperatures_and_translation_by_a_model(capsys):
@@ -395,7 +395,7 @@ def test_a_run_writes_table_results_and_samples(tmp_path, capsys):
     content = json.loads(results.read_text(), parse_constant=pytest.fail)
     config = content["configs"]["xlinghealth_verifiability_demo_en"]
     assert config["metadata"]["xling"]["settings"]["temperatures"] == [0.0, 0.5]
-    n_tasks = 3 * len(RECORDS["demo"].languages)
+    n_tasks = 3 * len(DATASETS["demo"].languages)
     assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == n_tasks
 
 

@@ -9,8 +9,8 @@ import pytest
 from fixed import Fixed
 
 from xling_tasks.cli import main
-from xling_tasks.data.prompt_forms import Form
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompt_formats import PromptFormat
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import PromptError
 
@@ -44,7 +44,7 @@ def own(tmp_path):
 
 
 def test_a_users_form_is_rendered_byte_for_byte(own):
-    prompt = Prompts(str(own)).get("mcqa_ft", "en")
+    prompt = PromptTemplates(str(own)).get("mcqa_ft", "en")
     asked = prompt.fill(
         question=DOC["question"], options=prompt.form.options(DOC["options"]), language="French"
     )
@@ -53,25 +53,25 @@ def test_a_users_form_is_rendered_byte_for_byte(own):
         b"###Options: A. Ice B. Fire {1} D. Water \nOut:\n\n"
     )
     assert prompt.form.answer("mcqa_ft", DOC["answer"]) == " => A+D {x}"
-    rationale = Prompts(str(own)).get("rationale_ft", "en")
+    rationale = PromptTemplates(str(own)).get("rationale_ft", "en")
     assert rationale.template.endswith("\nOut:")
     answer = rationale.form.answer("rationale_ft", DOC["answer"], DOC["rationale"])
     assert answer == "WHY Both are cold. SO (A, D)"
     assert rationale.form.parts(answer) == ("Both are cold.", "A, D")
     assert rationale.form.parts("no such form") is None
-    assert prompt.digest != Prompts().get("mcqa_ft", "en").digest
+    assert prompt.digest != PromptTemplates().get("mcqa_ft", "en").digest
 
 
 def test_ours_stays_what_it_was():
-    prompt = Prompts().get("mcqa_ft", "en")
-    assert prompt.form == Form() and prompt.form.options(DOC["options"]).count("\n") == 2
+    prompt = PromptTemplates().get("mcqa_ft", "en")
+    assert prompt.form == PromptFormat() and prompt.form.options(DOC["options"]).count("\n") == 2
     for name, answer in {
         "mcqa": "A, D",
         "mcqa_ft": "###Answer: OPTION A, D IS CORRECT.",
         "rationale": "R. [End] A, D",
         "rationale_ft": "###Rationale: R. ###Answer: OPTION A, D IS CORRECT.",
     }.items():
-        assert Form().answer(name, "AD", "R.") == answer
+        assert PromptFormat().answer(name, "AD", "R.") == answer
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_ours_stays_what_it_was():
 def test_errors_name_the_key(tmp_path, text, message):
     (tmp_path / "p.yaml").write_text(text)
     with pytest.raises(PromptError, match=message):
-        Prompts(str(tmp_path / "p.yaml"))
+        PromptTemplates(str(tmp_path / "p.yaml"))
 
 
 @pytest.mark.parametrize("kind", ["mcqa_ft", "rationale_ft"])

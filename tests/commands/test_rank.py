@@ -14,7 +14,7 @@ from scripted import material
 
 from xling_tasks.cli import parsed
 from xling_tasks.commands.rank.questions import METRICS, common_questions, read_runs
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import DataError, SettingError, XlingError
 
 QUALITY = {"alpha": 0.9, "beta": 0.5, "gamma": 0.1}
@@ -108,7 +108,7 @@ def test_points_taus_and_files(tmp_path, judge):
     assert len(rows) == 24 and {row["status"] for row in rows} == {"ranked"}
     assert {(row["model"], row["rank"], row["points"]) for row in rows} == {
         ("alpha", "1", "3"), ("beta", "2", "2"), ("gamma", "3", "1")}  # fmt: skip
-    digest = Prompts().get("rank", "en").digest
+    digest = PromptTemplates().get("rank", "en").digest
     made = f"|prompt:{digest}|models:3|order:shuffled|seed:3|tau:b|intervals:student|numpy:"
     assert ranking["signature"].startswith("relative_rating|judge:local-chat-completions(")
     assert made in ranking["signature"]
@@ -346,7 +346,7 @@ def test_a_prompt_of_the_users(tmp_path, judge):
     mine.write_text("rank: |\n  Best of {count} in {language}?\n\n  {material}\n")
     ranking, _, _ = result(tmp_path, *words)
     assert judge.prompts[0].startswith("Best of 3 in English?")
-    assert ranking["prompt"]["digest"] != Prompts().get("rank", "en").digest
+    assert ranking["prompt"]["digest"] != PromptTemplates().get("rank", "en").digest
     mine.write_text("rank: 'Best of {count}?'\n")
     with pytest.raises(XlingError, match=re.escape("the field {material} is missing")):
         result(tmp_path, *words)

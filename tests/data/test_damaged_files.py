@@ -8,10 +8,10 @@ import zipfile
 import openpyxl
 import pytest
 from builders import write_lines
-from tests_of_own import write_book
+from custom_tables import write_book
 
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.files import read_tables
-from xling_tasks.data.records import RECORDS
 from xling_tasks.data.xlinghealth import parse
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.spec import ModelSpec
@@ -81,7 +81,7 @@ def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path):
     ):
         path = write_lines(tmp_path / "healthqa.jsonl", [{**row, column: value}])
         with pytest.raises(DataError, match=f"row 1, column '{column}': .*{said}"):
-            parse(RECORDS["healthqa"], read_tables(path))
+            parse(DATASETS["healthqa"], read_tables(path))
 
 
 def test_settings_that_would_do_harm():

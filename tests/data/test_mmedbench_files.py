@@ -14,14 +14,14 @@ from hub import ask as ask_hub
 
 from xling_tasks.data import mmedbench, sources
 from xling_tasks.data.choices import flaw
+from xling_tasks.data.dataset_info import MMEDBENCH as DATASETS
+from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
 from xling_tasks.data.mmedbench import load, published_path
 from xling_tasks.data.mmedbench_rows import parse
-from xling_tasks.data.records import MMEDBENCH as RECORDS
-from xling_tasks.data.records import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
-RECORD = RECORDS["mmedbench"]
+RECORD = DATASETS["mmedbench"]
 FRENCH = "Test/French.jsonl"
 UNFLAGGED = {"human_checked": ..., "human_check_passed": ...}
 
@@ -397,10 +397,10 @@ SCRIPT = """
 import sys
 from xling_tasks.errors import DataError
 from xling_tasks.data.mmedbench import load
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
 for language in sys.argv[2:]:
     try:
-        data = load(RECORDS["mmedbench"], language, "test", None, sys.argv[1] or None)
+        data = load(DATASETS["mmedbench"], language, "test", None, sys.argv[1] or None)
         print(data.n_rows, *(data.provenance[key] for key in ("name", "revision", "files")))
     except DataError as error:
         print("DataError:", error)
@@ -460,7 +460,7 @@ def test_hub_refused_and_offline_say_how_to_get_it(hub, tmp_path):
 
 
 def test_records_hold_the_published_figures():
-    for record in RECORDS.values():
+    for record in DATASETS.values():
         assert record.languages == ("en", "zh", "ja", "fr", "ru", "es")
         assert set(record.sources) == set(record.languages)
         assert all(set(counts) == set(record.languages) for counts in record.splits.values())
@@ -475,7 +475,7 @@ def test_records_hold_the_published_figures():
 def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
     monkeypatch.setattr(mmedbench, "SAMPLE_FOLDER", tmp_path)
     folder(tmp_path, line(), name="mmedbench_demo/Test/French.jsonl")
-    demo = RECORDS["mmedbench_demo"]
+    demo = DATASETS["mmedbench_demo"]
     data = load(demo, "fr", data_dir="/")
     assert data.provenance["kind"] == "bundled"
     assert data.provenance["name"] == "mmedbench_demo/Test/French.jsonl"
@@ -490,7 +490,7 @@ def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("language", LANGUAGE_NAMES)
 def test_bundled_sample_matches_its_record(language):
-    data = load(RECORDS["mmedbench_demo"], language)
+    data = load(DATASETS["mmedbench_demo"], language)
     assert len(data.questions) == data.n_expected == 12 and data.left_out == ()
     assert data.notes == {"rationale of a sample: checked by no human": 12} and data.several
     counts = data.coverage()

@@ -9,8 +9,8 @@ import scripted
 from builders import write_lines
 
 from xling_tasks.cli import main
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts
-from xling_tasks.data.records import RECORDS
 
 
 def xling(capsys, *words):
@@ -42,7 +42,7 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
     words = ("translate", "prompts", str(source), "--to", str(target), "--for", "es,zh")
     status, out, _ = xling(capsys, *words, "--metadata", settings)
     assert status == 0
-    data = load_prompts(RECORDS["information"], str(target))
+    data = load_prompts(DATASETS["information"], str(target))
     assert data.languages == ("en", "es", "zh")
     assert [item["text"]["es"] for item in data.prompts] == [
         *(row["es"] for row in english.values()),
@@ -78,7 +78,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
         "--for", "he,zh,es", "--metadata", settings,
     )  # fmt: skip
     assert status == 0
-    data = load_prompts(RECORDS["information"], str(target))
+    data = load_prompts(DATASETS["information"], str(target))
     assert data.languages == ("en", "he", "zh", "es")
     assert data.prompts[0]["text"] == {
         "en": rows[0]["en"], "he": rows[0]["iw"], "zh": rows[0]["zh-CN"], "es": None,

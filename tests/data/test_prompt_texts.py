@@ -23,8 +23,8 @@ from prompt_terms import NEGATIONS, concepts, terms
 from tools import shared_deviations
 from xling_metrics.language import identify
 
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts, statuses, text_digest
-from xling_tasks.data.records import RECORDS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
@@ -55,7 +55,9 @@ CARDS = {card["id"]: card for card in read_jsonl(SAMPLE_FOLDER / "prompt_cards.j
 
 def every_text():
     """The texts of all prompts and posts by id: language -> text."""
-    return {item["id"]: item["text"] for key in SETS for item in load_prompts(RECORDS[key]).prompts}
+    return {
+        item["id"]: item["text"] for key in SETS for item in load_prompts(DATASETS[key]).prompts
+    }
 
 
 def lowered(text):
@@ -66,7 +68,7 @@ def lowered(text):
 def test_sizes_and_categories():
     """As many as the paper's sets, in as many categories; the small parts are balanced."""
     for part, sizes, n_posts in (("all", {19: 6, 18: 2}, 100), ("small", {3: 8}, 12)):
-        information, empathy = (load_prompts(RECORDS[key], part) for key in SETS)
+        information, empathy = (load_prompts(DATASETS[key], part) for key in SETS)
         assert Counter(Counter(p["category"] for p in information.prompts).values()) == sizes
         assert len(empathy.prompts) == n_posts
         for data in (information, empathy):
@@ -79,7 +81,7 @@ def test_sizes_and_categories():
 
 @pytest.mark.parametrize("key", SETS)
 def test_the_small_part_is_the_first_of_the_whole_and_has_a_digest_of_its_own(key):
-    whole, small = (load_prompts(RECORDS[key], part) for part in ("all", "small"))
+    whole, small = (load_prompts(DATASETS[key], part) for part in ("all", "small"))
     assert small.prompts == whole.prompts[: N_SMALL[key]]
     assert small.provenance["sha256"] != whole.provenance["sha256"]
 
@@ -87,7 +89,7 @@ def test_the_small_part_is_the_first_of_the_whole_and_has_a_digest_of_its_own(ke
 @pytest.mark.parametrize("key", SETS)
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_texts_of_a_language(code, key):
-    prompts = load_prompts(RECORDS[key]).prompts
+    prompts = load_prompts(DATASETS[key]).prompts
     own = [item["text"][code] for item in prompts]
     assert len(set(own)) == len(own)
     wrong = {
@@ -178,7 +180,7 @@ def test_deviations_from_english_that_languages_share_were_read():
 
 def test_a_shared_deviation_is_seen(monkeypatch):
     """The colleagues of an earlier version, who were women in languages with words for it."""
-    data = load_prompts(RECORDS["empathy"])
+    data = load_prompts(DATASETS["empathy"])
     post = next(item for item in data.prompts if item["id"] == "crohn")
     women = {
         "de": "Meine Freundinnen",
@@ -218,7 +220,7 @@ def test_language_gate_sees_another_language():
 def test_as_many_women_as_men_write_and_every_language_says_the_same():
     """By the cards; where a language's verbs and adjectives tell, they must tell the same."""
     writers = {key: card["writer"] for key, card in CARDS.items() if "writer" in card}
-    posts = load_prompts(RECORDS["empathy"]).prompts
+    posts = load_prompts(DATASETS["empathy"]).prompts
     balance = Counter(writers.get(post["id"]) for post in posts)
     assert balance == {"woman": 52, "man": 48}
     for code in WRITER:
@@ -285,7 +287,7 @@ def test_who_writes_is_the_same_in_every_language_that_says_it():
 @pytest.mark.parametrize("key", SETS)
 def test_no_text_is_far_longer_or_shorter_than_its_language_needs(key):
     """A truncated translation, or one with a sentence more, stands out."""
-    prompts = load_prompts(RECORDS[key]).prompts
+    prompts = load_prompts(DATASETS[key]).prompts
     for code in LANGUAGES:
         ratios = {p["id"]: len(p["text"][code]) / len(p["text"]["en"]) for p in prompts}
         usual = statistics.median(ratios.values())
@@ -303,7 +305,7 @@ def test_hindi_has_one_spelling(file):
 
 
 def test_nobody_vouches_for_a_text_that_was_changed(tmp_path):
-    data = load_prompts(RECORDS["empathy"])
+    data = load_prompts(DATASETS["empathy"])
     first, second = data.prompts[:2]
     texts = {first["id"]: text_digest(first["text"]["es"]), second["id"]: text_digest("another")}
     row, file = (
@@ -320,7 +322,7 @@ def test_nobody_vouches_for_a_text_that_was_changed(tmp_path):
 @pytest.mark.parametrize("key", SETS)
 def test_statuses_of_the_bundled_texts_are_of_these_very_texts(key):
     """No line of the file is of a text that is gone or was changed since."""
-    data = load_prompts(RECORDS[key])
+    data = load_prompts(DATASETS[key])
     read = read_jsonl(SAMPLE_FOLDER / "text_status.jsonl")
     ids = {item["id"] for item in data.prompts}
     vouched = {(row["language"], key) for row in read for key in row["texts"] if key in ids}

@@ -2,25 +2,25 @@ from __future__ import annotations
 
 import pytest
 
-from xling_tasks.data.prompts import FIELDS, FOLDER, Prompts
+from xling_tasks.data.prompts import FIELDS, FOLDER, PromptTemplates
 from xling_tasks.errors import PromptError
 
 
 @pytest.mark.parametrize("language", ["en", "es", "zh", "hi"])
 @pytest.mark.parametrize("name", ["verifiability", "answer"])
 def test_every_language_has_every_prompt_with_its_fields(name, language):
-    prompt = Prompts().get(name, language)
+    prompt = PromptTemplates().get(name, language)
     assert FIELDS[name][0] <= prompt.fields
     assert not prompt.template.endswith(("\n", " "))
 
 
 def test_all_bundled_prompts_are_known():
-    assert set(Prompts()._texts) == set(FIELDS)
+    assert set(PromptTemplates()._texts) == set(FIELDS)
     assert list(FOLDER.glob("*.yaml"))
 
 
 def test_fields_are_filled_in_one_pass():
-    prompt = Prompts().get("verifiability", "en")
+    prompt = PromptTemplates().get("verifiability", "en")
     text = prompt.fill(question="{answer} {x} {{", answer="}} {question}", language="English")
     assert "Question: {answer} {x} {{" in text and "Answer: }} {question}" in text
 
@@ -28,7 +28,7 @@ def test_fields_are_filled_in_one_pass():
 def user_file(tmp_path, text):
     path = tmp_path / "prompts.yaml"
     path.write_text(text, encoding="utf-8")
-    return Prompts(str(path))
+    return PromptTemplates(str(path))
 
 
 def test_a_file_replaces_by_name_and_language(tmp_path):
@@ -36,9 +36,9 @@ def test_a_file_replaces_by_name_and_language(tmp_path):
         tmp_path, "verifiability:\n  hi: 'X {question} {answer}'\nanswer: 'Y {question} {{z}}'\n"
     )
     assert prompts.get("verifiability", "hi").template == "X {question} {answer}"
-    assert prompts.get("verifiability", "en") == Prompts().get("verifiability", "en")
+    assert prompts.get("verifiability", "en") == PromptTemplates().get("verifiability", "en")
     assert prompts.get("answer", "zh").fill(question="q") == "Y q {z}"
-    assert prompts.get("answer", "zh").digest != Prompts().get("answer", "zh").digest
+    assert prompts.get("answer", "zh").digest != PromptTemplates().get("answer", "zh").digest
 
 
 WRONG = [
@@ -66,7 +66,7 @@ def test_errors_name_file_prompt_and_field(tmp_path, text, message):
 
 def test_missing_file():
     with pytest.raises(PromptError, match="there is no such file"):
-        Prompts("nowhere.yaml")
+        PromptTemplates("nowhere.yaml")
 
 
 def test_texts_that_would_not_be_used(tmp_path, run):

@@ -9,10 +9,10 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from custom_tables import write_table
 from rapidfuzz.distance import Indel
-from tests_of_own import write_table
 
-from xling_tasks.data.records import LANGUAGE_NAMES, RECORDS, XLINGHEALTH
+from xling_tasks.data.dataset_info import DATASETS, LANGUAGE_NAMES, XLINGHEALTH
 from xling_tasks.data.sources import find_source
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import DataError
@@ -42,12 +42,12 @@ def wide(index: int = 0, **cells) -> list[dict]:
 
 
 def liveqa(path: Path):
-    return load(RECORDS["liveqa"], str(path), None)
+    return load(DATASETS["liveqa"], str(path), None)
 
 
 def refused(path: Path, said: str, key: str = "liveqa") -> str:
     with pytest.raises(DataError, match=said) as caught:
-        load(RECORDS[key], str(path), None)
+        load(DATASETS[key], str(path), None)
     return str(caught.value)
 
 
@@ -186,7 +186,7 @@ def test_folder_published_folder_and_wrong_places(tmp_path):
     inner = tmp_path / "XLingHealth_Dataset"
     inner.mkdir()
     write_table(inner / "LiveQA.xlsx", wide())
-    assert find_source(RECORDS["liveqa"], str(tmp_path), None).files == (inner / "LiveQA.xlsx",)
+    assert find_source(DATASETS["liveqa"], str(tmp_path), None).files == (inner / "LiveQA.xlsx",)
     refused(inner, r"no HealthQA in it .*healthqa tasks out", "healthqa")
     said = "named after LiveQA, but the task wants HealthQA"
     refused(inner / "LiveQA.xlsx", said, "healthqa")
@@ -196,14 +196,14 @@ def test_folder_published_folder_and_wrong_places(tmp_path):
     path = write_table(tmp_path / "data.csv", rows)
     refused(path, "120 rows and 24 questions are those of Demo")
     # A set that is nowhere published says how to give it, and the Hub is not asked for it.
-    record = replace(RECORDS["liveqa"], key="ours", title="Ours", file="Ours", hub_id=None)
+    record = replace(DATASETS["liveqa"], key="ours", title="Ours", file="Ours", hub_id=None)
     with pytest.raises(DataError, match="Ours is not on the Hub: pass --metadata data_dir=FOLDER"):
         find_source(record, None, None)
 
 
 @pytest.mark.realdata
 def test_real_liveqa(realdata):
-    data = load(RECORDS["liveqa"], str(realdata / "xlinghealth"), None)
+    data = load(DATASETS["liveqa"], str(realdata / "xlinghealth"), None)
     assert (data.n_rows, len(data.questions)) == (1230, 246)
     assert [data.coverage(code)["invalid_rows"] for code in CODES] == [10, 0, 0, 0]
     assert data.coverage("en")["unusable_questions"] == ["58", "67"]
@@ -221,7 +221,7 @@ def test_records(record):
 def test_bundled_sample_matches_its_record_and_is_in_the_right_languages():
     from xling_metrics.language import LABELS, identify, sentences
 
-    record = RECORDS["demo"]
+    record = DATASETS["demo"]
     data = load(record, None, None)
     assert (data.n_rows, len(data.questions)) == (record.n_rows, record.n_questions)
     for code in record.languages:
@@ -239,7 +239,7 @@ def test_bundled_sample_matches_its_record_and_is_in_the_right_languages():
 
 def test_close_wrong_answers_are_the_right_ones_but_for_a_fact():
     """Same questions and right answers as the demo; a wrong one can't be told by its length."""
-    demo, close = (load(RECORDS[key], None, None) for key in ("demo", "close"))
+    demo, close = (load(DATASETS[key], None, None) for key in ("demo", "close"))
     assert len(close.questions) == len(demo.questions) == 24
     for question, own in zip(demo.questions, close.questions, strict=True):
         right, wrong = own.answers

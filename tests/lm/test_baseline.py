@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 from lm_eval.api.instance import Instance
 
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import SettingError
 from xling_tasks.lm.baseline import BaselineLM, coverage
 
-PROMPTS = Prompts()
+PROMPTS = PromptTemplates()
 
 
 def ask(context, model=None, repeats=1, **arguments):

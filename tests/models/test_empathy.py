@@ -15,8 +15,8 @@ import scripted
 
 from xling_tasks.cli import main, parsed
 from xling_tasks.commands.train_empathy import SHORT, _scores
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts
-from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy import training
@@ -582,7 +582,7 @@ def test_posts_come_from_the_classifiers_own_test_part(data, linear, tmp_path, c
     # With another language beside it, it is a set of prompts.
     full = tmp_path / "full.jsonl"
     full.write_text("\n".join(json.dumps(row | {"es": "Hola."}) for row in rows))
-    assert len(load_prompts(RECORDS["empathy"], str(full)).prompts) == 8
+    assert len(load_prompts(DATASETS["empathy"], str(full)).prompts) == 8
     capsys.readouterr()
     assert export("x", n=999) == 2
     assert f"--n 999: the test part has {len(tested)} seeker posts" in capsys.readouterr().err

@@ -7,17 +7,17 @@ import json
 import pytest
 from scripted import Judge, material
 
-from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.models import claims, form, rubric
 from xling_tasks.models.judge import Case, judge, last_line
 from xling_tasks.models.reader import Choice, Opinion, Reader
 from xling_tasks.models.service import FAILED, Reply
 
-PROMPTS = Prompts()
+PROMPTS = PromptTemplates()
 FORM = form.schema(reasoning="string", verdict=["yes", "no"])
 
 
-def prompt(name: str) -> Prompt:
+def prompt(name: str) -> PromptTemplate:
     return PROMPTS.get(name, "en")
 
 
@@ -102,7 +102,9 @@ def test_the_published_prompt_has_an_option_on_its_last_line(reply, label):
 
 
 def test_a_users_prompt_in_the_published_form():
-    own = Prompt("judge", "en", "Q: {question}\n1: {reference}\n2: {answer}\nEnd with an option.")
+    own = PromptTemplate(
+        "judge", "en", "Q: {question}\n1: {reference}\n2: {answer}\nEnd with an option."
+    )
     case = Case("Why?", "Because.", "So.", "English")
     said = Judge(lambda text: "Hm.\nless comprehensive and appropriate")
     (found,) = judge([case], own, said)

@@ -13,7 +13,7 @@ from conftest import cases
 from fixed import Fixed
 from xling_metrics.base import library_version
 
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import BackendError, DataError, SettingError
 from xling_tasks.languages import LANGUAGES, find, side_covers
 from xling_tasks.models.translate import translator as module
@@ -663,7 +663,7 @@ def test_the_users_prompt_is_another_translator(serve):
     said = {"es>en Beba agua.": "Drink water."}
     served = serve(lambda prompt: said.get(prompt, "no no no no no no"))
     spec = translator_spec("translator", served.spec())
-    prompt = Prompt("translate", "en", "es>en {text}")
+    prompt = PromptTemplate("translate", "en", "es>en {text}")
     assert translator(spec, None, prompt).translate(["Beba agua."], "es") == ["Drink water."]
     assert translator(spec).translate(["Beba agua."], "es") == [None]
 

@@ -10,7 +10,7 @@ from builders import results_in
 from own_rubric_parts import by_words, conversation, write
 
 from xling_tasks.criteria import CRITERIA
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.logs.by_language import with_bookkeeping
 from xling_tasks.logs.results import read_results
 from xling_tasks.tasks.metric import Carried, DocumentValues
@@ -25,7 +25,7 @@ def test_the_demo_fits_a_screen_or_two_and_shows_scores(tmp_path, capsys):
         "--output_path", "out", "--log_samples", "--metadata", "k=2,topic_seeds=2", table=True,
     )  # fmt: skip
     printed = capsys.readouterr().out
-    n_languages = len(RECORDS["demo"].languages)
+    n_languages = len(DATASETS["demo"].languages)
     assert 15 * n_languages < len(printed.splitlines()) <= 30 * n_languages
     shown = {line.split("|")[5].strip() for line in printed.splitlines() if line.startswith("|")}
     assert {"macro_f1_t0.0", "unparsed_rate_t0.0", "chrf", "sim_1gram_src_t1.0"} <= shown

@@ -15,7 +15,7 @@ from fixed import Fixed
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import jaccard_score
 
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import BackendError, SettingError, XlingError
 from xling_tasks.settings import Settings
@@ -93,7 +93,7 @@ def test_every_answer_of_an_api_has_its_own_seed(run, serve, gen_kwargs, metadat
     served = serve(lambda prompt: prompt[::-1])  # unlike every other
     tasks, options = [T + "en", T + "hi"], {"metadata": metadata, "gen_kwargs": gen_kwargs}
     run(tasks, limit=2, **options, **served.under_test())
-    questions = [each.id for each in load(RECORDS["demo"], None, None).questions[:2]]
+    questions = [each.id for each in load(DATASETS["demo"], None, None).questions[:2]]
     every = product(("en", "hi"), questions, taus, range(3))
     expected = [(tau, request_seed(seed, "demo", code, q, tau, n)) for code, q, tau, n in every]
     sent = [(request["temperature"], request["seed"]) for request in served.requests]

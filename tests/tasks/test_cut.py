@@ -6,8 +6,8 @@ import json
 import logging
 
 import pytest
+from custom_tables import FEW, write_csv
 from fixed import Fixed
-from tests_of_own import FEW, write_csv
 
 FAST = {"k": 2, "encoder": False, "source_encoder": False}
 LONG = "Rest and drink and"

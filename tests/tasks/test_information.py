@@ -14,8 +14,8 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 
 from xling_tasks.cli import main
 from xling_tasks.criteria import CRITERIA
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts
-from xling_tasks.data.records import RECORDS
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.unanswered import Unanswered
 
@@ -289,7 +289,7 @@ def test_prompt_files_are_checked(tmp_path, line, message):
     if line is not None:
         path.write_text(line, encoding="utf-8")
     with pytest.raises(DataError, match=message):
-        load_prompts(RECORDS["information"], str(path))
+        load_prompts(DATASETS["information"], str(path))
 
 
 def test_a_users_prompt_frames_every_language(run, tmp_path):
@@ -351,11 +351,11 @@ def test_where_right_answers_differ_by_country_nothing_is_compared(said):
 
 
 def test_prompts_that_differ_by_country_are_marked():
-    prompts = load_prompts(RECORDS["information"]).prompts
+    prompts = load_prompts(DATASETS["information"]).prompts
     marked = {item["id"] for item in prompts if item.get("varies") == "country"}
     assert {"epilepsy_driving", "baby_vaccines", "vitamin_d_winter", "suicidal_friend"} < marked
     assert len(marked) == sum("varies" in item for item in prompts) == 14
-    small = load_prompts(RECORDS["information"], "small").prompts
+    small = load_prompts(DATASETS["information"], "small").prompts
     assert sum("varies" in item for item in small) == 3
 
 

@@ -6,7 +6,7 @@ import pytest
 from builders import of_task
 from fixed import Fixed
 
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import PromptError
 
 TASKS = {
@@ -48,7 +48,7 @@ def test_en_and_native_remain(run):
 
 def test_consistency_has_no_rule_on_form_and_is_replaceable(run, tmp_path):
     own, answer = (
-        {code: Prompts().get(name, code).template for code in ("en", "es", "zh", "hi")}
+        {code: PromptTemplates().get(name, code).template for code in ("en", "es", "zh", "hi")}
         for name in ("consistency", "answer")
     )
     rules = {"en": "paragraphs", "es": "párrafos", "zh": "段落", "hi": "अनुच्छेदों"}

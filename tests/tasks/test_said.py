@@ -10,7 +10,7 @@ import time
 import builders
 import pytest
 
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.tasks.said import what_is_next
 
 V = "xlinghealth_verifiability_demo_"
@@ -26,7 +26,7 @@ def command(cwd, *words):
 def test_a_command_ends_with_what_to_do_next(tmp_path):
     done = command(tmp_path, "--tasks", V + "*", "--output_path", "my out", "--log_samples")
     assert done.returncode == 0, done.stderr
-    n_tasks = len(RECORDS["demo"].languages)
+    n_tasks = len(DATASETS["demo"].languages)
     assert done.stdout.rstrip().splitlines()[-1] == "Next: xling report 'my out'"
     assert done.stderr.count("2 questions scored in") == n_tasks
 

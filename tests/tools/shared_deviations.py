@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from prompt_gates import UNSAID
 from prompt_terms import FOLDER, concepts, rows, terms
 
+from xling_tasks.data.dataset_info import PROMPT_SETS
 from xling_tasks.data.prompt_sets import load_prompts
-from xling_tasks.data.records import PROMPT_SETS
 
 LEAST = 3
 """Languages that share a deviation; of fewer, the blind back-translation is the better reader."""

@@ -10,8 +10,8 @@ from annotating import Annotator, data_of
 from browser import reload_with_its_store
 from tools import texts
 
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts, statuses
-from xling_tasks.data.records import RECORDS
 
 
 def tool(capsys, *words):
@@ -42,7 +42,7 @@ def export(path, made, reader, *said):
     return annotating.export(path, reader, items, **head)
 
 
-POSTS = [(item["id"], item["text"]["es"]) for item in load_prompts(RECORDS["empathy"]).prompts]
+POSTS = [(item["id"], item["text"]["es"]) for item in load_prompts(DATASETS["empathy"]).prompts]
 
 
 def test_changes_are_listed_and_what_all_call_right_is_native_read(capsys, tmp_path, made):
@@ -56,7 +56,7 @@ def test_changes_are_listed_and_what_all_call_right_is_native_read(capsys, tmp_p
     assert f"es empathy/{POSTS[1][0]}: unnatural (Ana)\n  now:    {POSTS[1][1]}" in out
     assert "  better: Mejor así.\n  says:   stiff" in out and f"{to}: 2 texts" in out
     assert "| es       | empathy | 3     | 0     | 1         | 2     |" in out
-    counts = statuses(load_prompts(RECORDS["empathy"]), to)
+    counts = statuses(load_prompts(DATASETS["empathy"]), to)
     assert counts["es"] == {"native_read": 2, "author": 98}
     assert counts["hi"] == {"author": 100}
     status, out = tool(capsys, "review", ana, eva, "--json")

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from xling_tasks.commands.annotate.page import RATING, TEXTS, page_data, page_path, write_page
 from xling_tasks.commands.options import chosen
 from xling_tasks.commands.table import table
+from xling_tasks.data.dataset_info import PROMPT_SETS
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, text_digest
-from xling_tasks.data.records import PROMPT_SETS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.languages import LANGUAGES

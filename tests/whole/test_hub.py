@@ -10,10 +10,10 @@ from xling_tasks.data.sources import SAMPLE_FOLDER
 SCRIPT = """
 import sys
 from xling_tasks.errors import DataError
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.xlinghealth import load
 try:
-    data = load(RECORDS["liveqa"], None, sys.argv[1] if len(sys.argv) > 1 else None)
+    data = load(DATASETS["liveqa"], None, sys.argv[1] if len(sys.argv) > 1 else None)
     print(data.n_rows, data.provenance["name"], data.provenance["revision"])
 except DataError as error:
     print("DataError:", error)

@@ -53,7 +53,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = house / "xling_metrics" / "languages.yaml"
     rows.write_text(rows.read_text() + ROW)
     ours = house / "xling_tasks"
-    records = ours / "data/records.yaml"
+    records = ours / "data/datasets.yaml"
     content = yaml.safe_load(records.read_text())
     sample = {**content["xlinghealth"]["all"], **content["xlinghealth"]["demo"]}
     content["xlinghealth"]["demo"]["languages"] = [*sample["languages"], "dag"]
@@ -100,7 +100,7 @@ def test_its_own_tasks_alone_are_new(house):
     assert not any("template" in name for name in changed)
 
 
-ROWS, RECORDS = "xling_metrics/languages.yaml", "xling_tasks/data/records.yaml"
+ROWS, DATASETS = "xling_metrics/languages.yaml", "xling_tasks/data/datasets.yaml"
 TEXTS = "xling_tasks/data/prompt_files/xlinghealth.yaml"
 SAMPLE = "xling_tasks/data/sample/xlinghealth_demo.jsonl"
 WORDS = "xling_tasks/readers/words.yaml"
@@ -111,9 +111,9 @@ SLIPS = {
     "script": [
         (ROWS, "dag_Latn", "dag_Grek", r"'answer' \[dag\]: is not in the letters of Dagbani"),
         (SAMPLE, " ", " ", "id 23: question_Dagbani: is not in the letters of Dagbani")],
-    "code": [(RECORDS, "- dag", "- dga", "records.yaml, demo: the language 'dga' has no row. Mend the code")],
-    "field": [(RECORDS, "- dag", "- dag\n    langs: dag", "records.yaml, demo: unknown field 'langs'")],
-    "Norwegian": [(RECORDS, "- dag", "- no", 'line .* YAML takes no .* quotation marks: "no"')],
+    "code": [(DATASETS, "- dag", "- dga", "datasets.yaml, demo: the language 'dga' has no row. Mend the code")],
+    "field": [(DATASETS, "- dag", "- dag\n    langs: dag", "datasets.yaml, demo: unknown field 'langs'")],
+    "Norwegian": [(DATASETS, "- dag", "- no", 'line .* YAML takes no .* quotation marks: "no"')],
     "letters of words": [(WORDS, "yes: iin", "yes: ναι", "words.yaml: dag: yes: none is in the letters of Dagbani")],
     "column": [(SAMPLE, "question_Dagbani", "question_Dag", "'question_Dagbani' is missing")],
     "code of a prompt": [(TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")],

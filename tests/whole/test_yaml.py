@@ -13,7 +13,7 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 from xling_task_yaml._generate import _leaf, files, groups
 
-from xling_tasks.data.records import MMEDBENCH_LANGUAGES, RECORDS, XLINGHEALTH
+from xling_tasks.data.dataset_info import DATASETS, MMEDBENCH_LANGUAGES, XLINGHEALTH
 
 FOLDER = Path(xling_task_yaml.__file__).parent
 YAMLS = sorted(FOLDER.rglob("*.yaml"))
@@ -48,7 +48,7 @@ def test_every_file_resolves():
             assert config["task"], path
             continue
         assert config["task"] == path.stem and isinstance(config["class"], type)
-        assert config["dataset_kwargs"]["record"] in {*RECORDS, "own"}
+        assert config["dataset_kwargs"]["record"] in {*DATASETS, "own"}
         if config["output_type"] == "generate_until":
             # The harness's defaults would stop at a blank line and after 256 tokens.
             given = config["generation_kwargs"]
@@ -89,7 +89,7 @@ def test_every_product_of_the_parts_of_a_name_is_there():
     names = {path.stem.removeprefix("_") for path in YAMLS}
     criteria = ["", "_correctness", "_consistency", "_verifiability", "_verifiability_ll"]
     # Without a data set in its name, a group holds the published ones.
-    datasets = [("", RECORDS["healthqa"])]
+    datasets = [("", DATASETS["healthqa"])]
     datasets += [(f"_{key}", XLINGHEALTH[key]) for key in (*REAL, "demo")]
     guesses = {
         "xlinghealth" + "".join((criterion, dataset, language))

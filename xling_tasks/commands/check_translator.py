@@ -19,7 +19,7 @@ from xling_metrics.claims import ClaimScores, claim_scores, information_f1
 from xling_tasks.commands.options import settings_with
 from xling_tasks.commands.table import table
 from xling_tasks.data.files import text_lines
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
@@ -36,7 +36,7 @@ def check_translator(options: argparse.Namespace) -> str:
     settings, specs = settings_with(options, "translator", "judge")
     texts = _texts(options.texts)[: options.limit]
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
-    prompts = Prompts(settings.prompt_templates)
+    prompts = PromptTemplates(settings.prompt_templates)
     engine = translator(specs[0], settings.xling_cache, prompts.get("translate", "en"))
     engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
     judge = backend("judge", specs[1], settings.xling_cache)
@@ -58,7 +58,7 @@ def _measured(
     codes: Sequence[str],
     engine: Translator,
     judge: Backend,
-    prompts: Prompts,
+    prompts: PromptTemplates,
 ) -> list[dict[str, Any]]:
     back = {code: _there_and_back(texts, code, engine) for code in codes}
     every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))

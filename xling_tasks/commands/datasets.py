@@ -12,8 +12,8 @@ from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import table
 from xling_tasks.data import mmedbench as mmedbench_data
 from xling_tasks.data import xlinghealth as xlinghealth_data
+from xling_tasks.data.dataset_info import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
-from xling_tasks.data.records import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.data.sources import refuse_missing
 from xling_tasks.errors import DataError
 from xling_tasks.settings import Settings

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from xling_tasks.commands.options import chosen, read_metadata
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.mmedbench import load
-from xling_tasks.data.prompts import FOLDER, Prompt, Prompts
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.prompts import FOLDER, PromptTemplate, PromptTemplates
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.classifier import trained_on
 from xling_tasks.models.empathy.data import draw, held_out
@@ -73,10 +73,10 @@ def export_train(options: argparse.Namespace) -> str:
     if options.prompts:
         metadata["prompt_templates"] = options.prompts
     settings = Settings.parse(metadata, {})
-    record = RECORDS["mmedbench"]
+    record = DATASETS["mmedbench"]
     kinds = chosen("--kinds", options.kinds, KINDS, "no prompts of this name")
     codes = chosen("--for", options.languages, record.language_names, "no training questions")
-    prompts = Prompts(settings.prompt_templates)
+    prompts = PromptTemplates(settings.prompt_templates)
     rows: list[dict[str, str]] = []
     counts = []
     for code in codes:
@@ -91,7 +91,7 @@ def export_train(options: argparse.Namespace) -> str:
 
 
 def _rows(
-    docs: list[dict[str, Any]], kind: str, code: str, prompt: Prompt, language: str
+    docs: list[dict[str, Any]], kind: str, code: str, prompt: PromptTemplate, language: str
 ) -> Iterator[dict[str, str]]:
     """A kind's lines; questions without a rationale have none for `rationale_ft`."""
     for doc in docs:

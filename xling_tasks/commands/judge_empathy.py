@@ -15,7 +15,7 @@ from xling_metrics.classification import verdict_scores
 from xling_tasks.commands.options import settings_with
 from xling_tasks.commands.table import table
 from xling_tasks.commands.train_empathy import SHORT, published_rows
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.models.backend import backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
 from xling_tasks.models.form import ask_json, material, schema
@@ -48,7 +48,7 @@ def judge_empathy(options: argparse.Namespace) -> str:
     pairs = load(options.data).pairs
     parts = split(pairs, options.seed)
     tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)
-    prompt = Prompts(settings.prompt_templates).get("empathy_examples", "en")
+    prompt = PromptTemplates(settings.prompt_templates).get("empathy_examples", "en")
     judge = backend("judge", spec, settings.xling_cache)
     judge.check()
     rows: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}

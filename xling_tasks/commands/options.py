@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from xling_tasks.data.own.tongues import tongue
+from xling_tasks.data.custom.tongues import tongue
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.safe_json import loads

@@ -11,11 +11,11 @@ from typing import Any
 
 from xling_tasks.commands.options import read_metadata
 from xling_tasks.commands.table import Screen, table
-from xling_tasks.data.own import example
-from xling_tasks.data.own.check import check, check_conversations, holds_conversations, usable
-from xling_tasks.data.own.load import OwnData
-from xling_tasks.data.own.turns import SAMPLE
-from xling_tasks.data.own.written import (
+from xling_tasks.data.custom import example
+from xling_tasks.data.custom.check import check, check_conversations, holds_conversations, usable
+from xling_tasks.data.custom.dataset import CustomDataset
+from xling_tasks.data.custom.turns import SAMPLE
+from xling_tasks.data.custom.written import (
     KINDS,
     Texts,
     foreign_script,
@@ -70,7 +70,7 @@ def check_own(options: argparse.Namespace) -> Screen:
     if options.json:
         told = {
             "file": str(path), "form": checked.form, "shape": checked.shape,
-            "dataset": data.record.key if data else None,
+            "dataset": data.info.key if data else None,
             "sha256": data.provenance["sha256"] if data else None,
             "languages": _languages(data), "texts": described(data) if data else [],
             "errors": errors, "look": odd, "usable": counts,
@@ -87,8 +87,8 @@ def _sections(path: Path, checked: Any, errors: list[str], odd: list[str], count
     if data is not None:
         row = _ROWS[checked.shape]
         yield (
-            f"{path}: {checked.form}; a row per {row}; {many(len(data.items), 'question')}. "
-            f"In results it is called {data.record.key!r}, sha256 {data.provenance['sha256'][:12]}."
+            f"{path}: {checked.form}; a row per {row}; {many(len(data.questions), 'question')}. "
+            f"In results it is called {data.info.key!r}, sha256 {data.provenance['sha256'][:12]}."
         )
         yield table(_languages(data))
         yield "What the texts are, column by column:\n" + table(described(data))
@@ -137,19 +137,19 @@ def _languages(data: Any) -> list[dict[str, Any]]:
             **{
                 title: sum(
                     any(key.startswith(kind) for key in item.said(code))
-                    for item in data.items
+                    for item in data.questions
                 )
                 for title, kind in kinds.items()
             },
         }
-        for code, own in data.tongues.items()
+        for code, own in data.languages.items()
     ]  # fmt: skip
 
 
 # What is said of the texts
 
 
-def described(data: OwnData) -> list[dict[str, Any]]:
+def described(data: CustomDataset) -> list[dict[str, Any]]:
     """A row per language and kind of text, with its script."""
     return [
         {
@@ -162,9 +162,9 @@ def described(data: OwnData) -> list[dict[str, Any]]:
     ]
 
 
-def _script(data: OwnData, texts: Texts) -> str:
+def _script(data: CustomDataset, texts: Texts) -> str:
     found = [foreign_script(data, texts.code, text) for text in texts.of.values()]
-    stated, other = data.tongues[texts.code].script, sorted({name for name in found if name})
+    stated, other = data.languages[texts.code].script, sorted({name for name in found if name})
     wrong = sum(map(bool, found))
     return stated if not wrong else f"{stated}; {', '.join(other)} in {wrong} of {len(found)}"
 

@@ -10,7 +10,7 @@ from typing import Any
 from xling_tasks.commands.cost import load_tasks
 from xling_tasks.commands.options import read_metadata, settings_with
 from xling_tasks.commands.table import table
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
 from xling_tasks.models.backend import backend
 from xling_tasks.models.form import ask_json, material, schema
@@ -30,7 +30,7 @@ def topics(options: argparse.Namespace) -> str:
     texts = _texts(load_tasks(options.tasks, read_metadata(options.metadata)))
     judge = backend("judge", spec, settings.xling_cache)
     judge.check()
-    prompt = Prompts(settings.prompt_templates).get("topic", "en")
+    prompt = PromptTemplates(settings.prompt_templates).get("topic", "en")
     topic_of = _classify(texts, names, prompt, judge)
     write_topics(options.to, topic_of)
     counts = Counter(topic_of.values())

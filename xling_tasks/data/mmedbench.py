@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.data.choices import flaw
+from xling_tasks.data.dataset_info import MMEDBENCH as DATASETS
+from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.mmedbench_rows import Question, parse
-from xling_tasks.data.records import MMEDBENCH as RECORDS
-from xling_tasks.data.records import DatasetRecord
 from xling_tasks.data.sources import (
     SAMPLE_FOLDER,
     Source,
@@ -35,7 +35,7 @@ _GIVE = "give the folder that holds Test and Train, or MMedBench.zip"
 
 
 def find_file(
-    record: DatasetRecord,
+    record: DatasetInfo,
     language: str,
     split: str,
     data_dir: str | None = None,
@@ -55,7 +55,7 @@ def find_file(
     return _from_hub(record, wanted, dataset)
 
 
-def published_path(record: DatasetRecord, language: str, split: str) -> str:
+def published_path(record: DatasetInfo, language: str, split: str) -> str:
     """The published path of a language's split, such as `Test/English.jsonl`."""
     asked = {"language": (language, record.language_names), "split": (split, SPLITS)}
     for kind, (value, known) in asked.items():
@@ -65,7 +65,7 @@ def published_path(record: DatasetRecord, language: str, split: str) -> str:
     return f"{SPLITS[split]}/{record.language_names[language]}.jsonl"
 
 
-def _from_sample(record: DatasetRecord, wanted: str, split: str) -> Source:
+def _from_sample(record: DatasetInfo, wanted: str, split: str) -> Source:
     file = SAMPLE_FOLDER / record.key / wanted
     if split not in record.splits:
         raise DataError(
@@ -77,7 +77,7 @@ def _from_sample(record: DatasetRecord, wanted: str, split: str) -> Source:
     return Source((file,), "bundled", f"{record.key}/{wanted}")
 
 
-def _from_place(record: DatasetRecord, wanted: str, place: Path) -> Source:
+def _from_place(record: DatasetInfo, wanted: str, place: Path) -> Source:
     if place.is_file():
         return _in_archive(record, wanted, place, "data_dir", place.name, None)
     if not place.is_dir():
@@ -115,7 +115,7 @@ def _pick(names: Iterable[str], wanted: str, where: str) -> str | None:
 
 
 def _in_archive(
-    record: DatasetRecord, wanted: str, path: Path, kind: str, name: str, revision: str | None
+    record: DatasetInfo, wanted: str, path: Path, kind: str, name: str, revision: str | None
 ) -> Source:
     with opened(path) as archive:
         names = [item.filename for item in archive.infolist() if not item.is_dir()]
@@ -126,7 +126,7 @@ def _in_archive(
     return Source((path,), kind, name, revision, picked)
 
 
-def _from_hub(record: DatasetRecord, wanted: str, dataset: str | None) -> Source:
+def _from_hub(record: DatasetInfo, wanted: str, dataset: str | None) -> Source:
     """The zip of the repository, or `Test/English.jsonl` where a copy holds the files loose.
 
     With a pinned revision that is in the Hub's cache, no request is made.
@@ -184,7 +184,7 @@ class MMedBenchSplit:
     seen, by name, and how often; `provenance` what `Source.provenance` says.
     """
 
-    record: DatasetRecord
+    record: DatasetInfo
     language: str
     split: str
     questions: tuple[Question, ...]
@@ -256,7 +256,7 @@ class MMedBenchSplit:
 
 
 def load(
-    record: DatasetRecord,
+    record: DatasetInfo,
     language: str,
     split: str = "test",
     data_dir: str | None = None,
@@ -274,7 +274,7 @@ def _load(
     everything, notes = parse(source.content(), source.place, language, split)
     judged = [(question, flaw(question.options, question.answer)) for question in everything]
     data = MMedBenchSplit(
-        record=RECORDS[key],
+        record=DATASETS[key],
         language=language,
         split=split,
         questions=tuple(question for question, reason in judged if not reason),

@@ -20,7 +20,7 @@ from typing import Any
 
 from xling_metrics.languages import language_code
 
-from xling_tasks.data.records import DatasetRecord
+from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, did_you_mean, unreadable, user_path
 from xling_tasks.languages import LANGUAGES
@@ -59,7 +59,7 @@ class PromptSet:
         return [item["id"] for item in self.prompts if item["text"][language] is None]
 
 
-def load_prompts(record: DatasetRecord, chosen: str = ALL) -> PromptSet:
+def load_prompts(record: DatasetInfo, chosen: str = ALL) -> PromptSet:
     """Read the bundled set, its small part, or the file that `chosen` names.
 
     `SMALL` is the bundled set's first `record.n_small` prompts. The digest is of the part, so that

@@ -1,4 +1,4 @@
-"""Prompts: ours from `prompt_files/`, any of them replaced by the user's file.
+"""Prompt templates: ours from `prompt_files/`, any of them replaced by the user's file.
 
 A prompt file is YAML: prompt name -> text, or -> one text per language (`en`, `es`, ...). `{name}`
 stands for a field; write `{{` and `}}` for braces. Fields are filled in one pass, so that braces
@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 
 from xling_metrics.yaml_file import YamlError, read_yaml
 
-from xling_tasks.data.prompt_forms import FIELD, KEYS, OURS, TARGETS, Form, fields_of, fill, form_of
+from xling_tasks.data.prompt_formats import (
+    FIELD,
+    KEYS,
+    OURS,
+    TARGETS,
+    PromptFormat,
+    fields_of,
+    fill,
+    format_of,
+)
 from xling_tasks.errors import PromptError, did_you_mean, no_such, user_path
 from xling_tasks.languages import LANGUAGES as TRANSLATED
 from xling_tasks.languages import known_language
@@ -50,13 +59,13 @@ FIELDS = {
 
 
 @dataclass(frozen=True)
-class Prompt:
+class PromptTemplate:
     """One template in one language, and how it writes options and the expected answer."""
 
     name: str
     language: str
     template: str
-    form: Form = OURS
+    form: PromptFormat = OURS
 
     def fill(self, **values: str) -> str:
         """The text with every field replaced, in one pass."""
@@ -75,7 +84,7 @@ class Prompt:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-class Prompts:
+class PromptTemplates:
     """Ours, with those of the file at `path` in their place."""
 
     def __init__(self, path: str | None = None) -> None:
@@ -87,13 +96,13 @@ class Prompts:
             # A single text of the user's stands for every language.
             self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
 
-    def get(self, name: str, language: str) -> Prompt:
+    def get(self, name: str, language: str) -> PromptTemplate:
         """The prompt `name` with its instruction in `language`, which it must have."""
         texts, form = self._texts[name], self._forms.get(name, OURS)
         if language in texts:
-            return Prompt(name, language, texts[language], form)
+            return PromptTemplate(name, language, texts[language], form)
         if "*" in texts:
-            return Prompt(name, "any", texts["*"], form)
+            return PromptTemplate(name, "any", texts["*"], form)
         raise PromptError(
             f"prompt {name!r} has no text for language {language!r} "
             f"(has {', '.join(sorted(texts))}); add it with --metadata prompt_templates=FILE"
@@ -124,7 +133,7 @@ class _Entry(NamedTuple):
     """What a prompt file has under one name."""
 
     texts: dict[str, str]
-    form: Form
+    form: PromptFormat
 
 
 def bundled_texts() -> dict[str, tuple[Path, dict[str, str]]]:
@@ -162,7 +171,7 @@ def _checked(path: Path, name: str, value: Any) -> _Entry:
     form = OURS
     if isinstance(texts, Mapping) and name in TARGETS:
         given = {key: item for key, item in texts.items() if key in KEYS}
-        form = form_of(f"{path}: prompt {name!r}", name, given)
+        form = format_of(f"{path}: prompt {name!r}", name, given)
         texts = {"*" if key == "text" else key: v for key, v in texts.items() if key not in given}
         if given and not texts:
             return _Entry({}, form)

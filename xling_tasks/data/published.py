@@ -18,7 +18,7 @@ SOURCES = {
 """The papers by their key in the file."""
 
 
-class Figure(NamedTuple):
+class PublishedScore(NamedTuple):
     """One published number; fields are empty where the table does not tell them apart.
 
     The table is called `(derived)` where the paper does not print the number, and it follows from
@@ -47,13 +47,13 @@ class Figure(NamedTuple):
         return f"{SOURCES[self.source]}, {self.table}"
 
 
-def published(**fields: str) -> Iterator[Figure]:
+def published(**fields: str) -> Iterator[PublishedScore]:
     """The figures whose fields have these values, in the file's order."""
     yield from _figures_with(tuple(fields.items()))
 
 
 @functools.lru_cache(maxsize=4096)  # a report asks for each of its cells
-def _figures_with(fields: tuple[tuple[str, str], ...]) -> tuple[Figure, ...]:
+def _figures_with(fields: tuple[tuple[str, str], ...]) -> tuple[PublishedScore, ...]:
     return tuple(
         figure
         for figure in _figures()
@@ -62,7 +62,7 @@ def _figures_with(fields: tuple[tuple[str, str], ...]) -> tuple[Figure, ...]:
 
 
 @functools.lru_cache(maxsize=1)
-def _figures() -> tuple[Figure, ...]:
+def _figures() -> tuple[PublishedScore, ...]:
     with FILE.open(encoding="utf-8", newline="") as handle:
         rows: Iterator[dict[str, Any]] = csv.DictReader(handle)
-        return tuple(Figure(**{**row, "value": float(row["value"])}) for row in rows)
+        return tuple(PublishedScore(**{**row, "value": float(row["value"])}) for row in rows)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
 from xling_tasks.data.files import READERS
-from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
 from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
 
@@ -71,7 +71,7 @@ class Source:
         }
 
 
-def find_source(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> Source:
+def find_source(record: DatasetInfo, data_dir: str | None, dataset: str | None) -> Source:
     """The files of `record`; bundled data is always read from this package.
 
     `data_dir` is the user's folder or file, and goes before `dataset`: `REPO` or `REPO@REVISION` on
@@ -96,7 +96,7 @@ def refuse_missing(data_dir: str | None) -> None:
         )
 
 
-def _from_folder(record: DatasetRecord, place: Path) -> Source:
+def _from_folder(record: DatasetInfo, place: Path) -> Source:
     if place.is_file():
         _refuse_other_dataset(record, place)
         return Source((place,), "data_dir", place.name)
@@ -118,7 +118,7 @@ def _from_folder(record: DatasetRecord, place: Path) -> Source:
     )
 
 
-def _refuse_other_dataset(record: DatasetRecord, file: Path) -> None:
+def _refuse_other_dataset(record: DatasetInfo, file: Path) -> None:
     """A file named after one dataset must not be scored under another's name."""
     for other in XLINGHEALTH.values():
         if other.key != record.key and other.file.lower() in file.stem.lower():
@@ -128,7 +128,7 @@ def _refuse_other_dataset(record: DatasetRecord, file: Path) -> None:
             )
 
 
-def _matching(record: DatasetRecord, files: Iterable[Path], root: Path) -> list[Path]:
+def _matching(record: DatasetInfo, files: Iterable[Path], root: Path) -> list[Path]:
     """The files of `record` in the first format that has any (shards in order)."""
     stem = record.file.lower()
     candidates = [file for file in files if stem in file.relative_to(root).as_posix().lower()]
@@ -139,7 +139,7 @@ def _matching(record: DatasetRecord, files: Iterable[Path], root: Path) -> list[
     return []
 
 
-def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
+def _from_hub(record: DatasetInfo, dataset: str | None) -> Source:
     name, revision = repository(record, dataset)
     if not name:
         raise DataError(
@@ -173,7 +173,7 @@ def _from_hub(record: DatasetRecord, dataset: str | None) -> Source:
 # Shared with other kinds of files
 
 
-def repository(record: DatasetRecord, dataset: str | None) -> tuple[str, str | None]:
+def repository(record: DatasetInfo, dataset: str | None) -> tuple[str, str | None]:
     """The repository on the Hub and the revision: those of `REPO@REVISION`, or the record's."""
     name, _, asked = (dataset or record.hub_id or "").partition("@")
     return name, asked or (record.revision if name == record.hub_id else None)
@@ -207,7 +207,7 @@ def warn_of_unusable(name: str, counts: Mapping[str, Any]) -> None:
         )
 
 
-def no_access(record: DatasetRecord, name: str, error: Exception, advice: str) -> str:
+def no_access(record: DatasetInfo, name: str, error: Exception, advice: str) -> str:
     """That a dataset could not be fetched, why, and what to do."""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return (

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from xling_tasks.data.cells import id_in, natural, plain_id, text_in
+from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
 from xling_tasks.data.files import Table, read_tables
-from xling_tasks.data.records import XLINGHEALTH, DatasetRecord
 from xling_tasks.data.sources import Source, find_source, warn_of_unusable
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
@@ -69,7 +69,7 @@ class Question:
 class XLingHealthData:
     """A loaded dataset: all questions, in file order, and where they were read from."""
 
-    record: DatasetRecord
+    record: DatasetInfo
     questions: tuple[Question, ...]
     provenance: dict[str, Any]
 
@@ -134,7 +134,7 @@ class XLingHealthData:
         return docs
 
 
-def load(record: DatasetRecord, data_dir: str | None, dataset: str | None) -> XLingHealthData:
+def load(record: DatasetInfo, data_dir: str | None, dataset: str | None) -> XLingHealthData:
     """Find, read and check a dataset; read once per process and content."""
     source = find_source(record, data_dir, dataset)
     return _load(record.key, source, source.stamps())
@@ -150,7 +150,7 @@ def _load(key: str, source: Source, stamps: tuple[tuple[int, int], ...]) -> XLin
     return data
 
 
-def parse(record: DatasetRecord, tables: list[Table]) -> list[Question]:
+def parse(record: DatasetInfo, tables: list[Table]) -> list[Question]:
     """Questions from tables of either shape."""
     names = {name: code for code, name in record.language_names.items()}
     by_sheet: dict[str, Table] = {}
@@ -182,7 +182,7 @@ class _Row:
     question: dict[str, str | None]
 
 
-def _wide_rows(table: Table, record: DatasetRecord) -> Iterable[_Row]:
+def _wide_rows(table: Table, record: DatasetInfo) -> Iterable[_Row]:
     names = record.language_names
     texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
     table.require(["id", "label", "answer_ids", *texts])
@@ -218,7 +218,7 @@ def _grouped(rows: list[_Row]) -> list[Question]:
     ]
 
 
-def _from_sheets(record: DatasetRecord, sheets: dict[str, Table]) -> list[Question]:
+def _from_sheets(record: DatasetInfo, sheets: dict[str, Table]) -> list[Question]:
     for code, table in sheets.items():
         table.require(_sheet_columns(code))
     first = sheets["en"]

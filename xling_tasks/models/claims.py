@@ -12,7 +12,7 @@ from typing import Any
 
 from xling_metrics.claims import distinct_claims
 
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.form import array, ask_json, material, schema
 
@@ -46,7 +46,7 @@ class Extraction:
     asked_again: bool = False
 
 
-def extract(texts: Sequence[str], prompt: Prompt, judge: Backend) -> list[Extraction]:
+def extract(texts: Sequence[str], prompt: PromptTemplate, judge: Backend) -> list[Extraction]:
     """Return the claims of each text; equal texts are asked about once, empty ones never."""
     filled = {text: fill_claims(prompt, text) for text in texts if text.strip()}
     came = ask_json(judge, [*filled.values()], _CLAIMS, at_least=EXTRACTION_TOKENS)
@@ -63,13 +63,16 @@ def _claims(listed: Sequence[str]) -> tuple[str, ...]:
     return tuple(distinct_claims([c for c in said if c.casefold().rstrip(".") not in _NO_CLAIM]))
 
 
-def fill_claims(prompt: Prompt, text: str) -> str:
+def fill_claims(prompt: PromptTemplate, text: str) -> str:
     """Return the prompt that takes a text apart."""
     return prompt.fill(material=material(text=text))
 
 
 def verify(
-    pairs: Sequence[Pair], prompt: Prompt, judge: Backend, asked_again: set[Pair] | None = None
+    pairs: Sequence[Pair],
+    prompt: PromptTemplate,
+    judge: Backend,
+    asked_again: set[Pair] | None = None,
 ) -> list[list[bool | None]]:
     """Return whether each text supports its claims: a verdict per claim, None where there is none.
 
@@ -98,7 +101,7 @@ def verify(
     return [supported.get(pair, [False] * len(pair[0])) for pair in pairs]
 
 
-def fill_support(prompt: Prompt, claims: Sequence[str], reference: str) -> str:
+def fill_support(prompt: PromptTemplate, claims: Sequence[str], reference: str) -> str:
     """Return the prompt that checks claims; the reference stands first, as a shared prefix."""
     numbered = [f"{number}. {claim}" for number, claim in enumerate(claims, start=1)]
     return prompt.fill(material=material(reference=reference, claims=numbered))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.form import Answer, ask_json, material, schema
 from xling_tasks.readers.reasoning import strip_reasoning
@@ -41,7 +41,7 @@ class Judgement(NamedTuple):
     reason: str = ""
 
 
-def judge(cases: Sequence[Case], prompt: Prompt, backend: Backend) -> list[Judgement]:
+def judge(cases: Sequence[Case], prompt: PromptTemplate, backend: Backend) -> list[Judgement]:
     """One judgement per case, in order; empty answers are not asked about."""
     texts = {case: fill(prompt, case) for case in cases if case.answer.strip()}
     if "material" in prompt.fields:
@@ -74,7 +74,7 @@ def last_line(reply: str) -> str | None:
     return said if said in _LABEL else None
 
 
-def fill(prompt: Prompt, case: Case) -> str:
+def fill(prompt: PromptTemplate, case: Case) -> str:
     """The judge's prompt for a case."""
     texts = material(question=case.question, answer_1=case.reference, answer_2=case.answer)
     return prompt.fill(material=texts, **case._asdict())
@@ -154,7 +154,7 @@ class Jury:
         for each in self.judges:
             each.check()
 
-    def verdicts(self, cases: Sequence[Case], prompt: Prompt) -> list[Verdict]:
+    def verdicts(self, cases: Sequence[Case], prompt: PromptTemplate) -> list[Verdict]:
         """One verdict per case, in order."""
         by_judge = [
             self._votes(each, cases, prompt, both)
@@ -163,7 +163,7 @@ class Jury:
         return [verdict(votes) for votes in zip(*by_judge, strict=True)]
 
     def _votes(
-        self, backend: Backend, cases: Sequence[Case], prompt: Prompt, both_orders: bool
+        self, backend: Backend, cases: Sequence[Case], prompt: PromptTemplate, both_orders: bool
     ) -> list[Vote]:
         own = judge(cases, prompt, backend)
         if not both_orders:

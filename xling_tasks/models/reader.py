@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.form import array, ask_json, material, schema
 from xling_tasks.readers.reasoning import strip_reasoning
@@ -46,7 +46,7 @@ class Reader:
         asked_again: What it was asked about a second time.
     """
 
-    def __init__(self, backend: Backend, prompt: Prompt, language: str) -> None:
+    def __init__(self, backend: Backend, prompt: PromptTemplate, language: str) -> None:
         self._backend, self._prompt, self._language = backend, prompt, language
         self.signature = backend.signature
         self.asked_again: set[Choice | Opinion] = set()
@@ -82,7 +82,7 @@ def _possible(value: dict[str, Any], asked: Choice | Opinion) -> bool:
     )
 
 
-def fill(prompt: Prompt, asked: Choice | Opinion, language: str) -> str:
+def fill(prompt: PromptTemplate, asked: Choice | Opinion, language: str) -> str:
     """Return what the model is asked about a reply, without the reply's thinking."""
     reply = strip_reasoning(asked.reply) or ""
     if isinstance(asked, Opinion):

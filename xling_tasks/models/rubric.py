@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.form import Answer, array, ask_json, material, schema
 
@@ -44,7 +44,7 @@ class Ruling:
 
 
 def rule(
-    cases: Sequence[Graded], prompt: Prompt, judge: Backend, batch: int
+    cases: Sequence[Graded], prompt: PromptTemplate, judge: Backend, batch: int
 ) -> list[tuple[Ruling, ...]]:
     """Return a ruling on every criterion of every case; `batch` is criteria per call.
 
@@ -57,7 +57,7 @@ def rule(
     return [tuple(r for text, n in calls[case] for r in _rulings(came[text], n)) for case in cases]
 
 
-def prompts_of(case: Graded, prompt: Prompt, batch: int) -> Iterator[tuple[str, int]]:
+def prompts_of(case: Graded, prompt: PromptTemplate, batch: int) -> Iterator[tuple[str, int]]:
     """Return the prompts for a case, each with the number of its criteria.
 
     What is equal for all criteria stands first, so that it is billed as a shared prefix.

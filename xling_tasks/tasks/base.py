@@ -18,7 +18,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from xling_metrics.language import deciding_scripts
 
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.protocols import check_criterion
 from xling_tasks.errors import DataError, SettingError, XlingError
 from xling_tasks.harness.backends import clean_reply, has_loglikelihood, replayed, was_cut
@@ -94,7 +94,7 @@ class XlingTask(ScoredTask):
         self._recorded: dict[str, Any] = {}
         self._answer_languages: dict[str, AnswerLanguage] = {}
         self._name = str(config.get("task"))
-        self.prompts = Prompts(self.settings.prompt_templates)
+        self.prompts = PromptTemplates(self.settings.prompt_templates)
         self.prompt_language = self.instruction_language(self.language)
         if self.settings.protocol is not None:
             check_criterion(self._name, self.criterion)

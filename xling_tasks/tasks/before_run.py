@@ -16,8 +16,8 @@ from typing import Any
 import yaml
 from lm_eval.api.task import TaskConfig
 
-from xling_tasks.data.records import DatasetRecord
-from xling_tasks.data.there import check_there
+from xling_tasks.data.availability import check_availability
+from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.harness.backends import replayed, sent_temperature
@@ -81,7 +81,7 @@ def check_data(manager: Any, tasks: Any, settings: Settings) -> None:
 
 
 def warn_of_unread_data(
-    record: DatasetRecord, provenance: Mapping[str, Any], settings: Settings
+    record: DatasetInfo, provenance: Mapping[str, Any], settings: Settings
 ) -> None:
     """Say where a user names data, and a task asks what is bundled all the same."""
     named = {"data_dir": settings.data_dir, "dataset": settings.dataset}
@@ -98,7 +98,7 @@ def warn_of_unread_data(
 def _check_once(
     names: tuple[str, ...], data_dir: str | None, dataset: str | None, run: int
 ) -> None:
-    check_there(names, data_dir, dataset)
+    check_availability(names, data_dir, dataset)
 
 
 ALWAYS_READ = frozenset(

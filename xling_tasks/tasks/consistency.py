@@ -24,7 +24,7 @@ from xling_metrics.ngrams import distinct_answers
 from xling_metrics.words import can_segment, load_segmenter
 
 from xling_tasks.criteria.consistency import SCORED_AS
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
 from xling_tasks.harness.run import all_ranks, current
@@ -103,7 +103,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         docs = self.data.docs(self.language)
         return {doc["question_id"]: doc["reference"] or STAND_IN for doc in docs}
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """The question's prompt, and the one for translation by a model of the harness."""
         return super().used_prompts() | self.translate_prompt()
 

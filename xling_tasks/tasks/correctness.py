@@ -15,7 +15,7 @@ from xling_metrics.stats.agreement import agreement, krippendorff_alpha
 from xling_metrics.words import load_segmenter
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, of_judge
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.harness.run import current
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import backend
@@ -149,7 +149,7 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             metrics += _jury_metrics(self._jury, [*self._verdicts.values()], alone=alone)
         return metrics
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """The question's prompt, and the judge's where there is a judge."""
         used = super().used_prompts()
         if self.settings.judge is not None:

@@ -11,9 +11,9 @@ from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.choices import exact, jaccard
 
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.mmedbench import MMedBenchSplit, load
-from xling_tasks.data.prompt_forms import Form
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.prompt_formats import PromptFormat
 from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import current
@@ -42,7 +42,7 @@ class ExamTask(ReadingTask, GreedyTask):
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The test questions; those of them with a checked rationale for the rationale tasks."""
-        self.record = RECORDS[record]
+        self.record = DATASETS[record]
         self.data = self._split("test")
         self.provenance = self.data.provenance
         return self.data.docs(checked_only=self.checked_only)
@@ -80,7 +80,7 @@ class ExamTask(ReadingTask, GreedyTask):
         )
 
     @property
-    def form(self) -> Form:
+    def form(self) -> PromptFormat:
         """How the prompt writes options and the expected answer."""
         return self.used_prompts()[self.prompt_name].form
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from xling_tasks.data.prompt_forms import Form
+from xling_tasks.data.prompt_formats import PromptFormat
 from xling_tasks.readers import read_letters
 from xling_tasks.readers.reasoning import strip_reasoning
 
@@ -28,7 +28,7 @@ _FT_OPTION = re.compile(
 _FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)
 
 
-def rationale_of(reply: str, *, fine_tuned: bool, form: Form | None = None) -> str:
+def rationale_of(reply: str, *, fine_tuned: bool, form: PromptFormat | None = None) -> str:
     """The part of a reply before the marker; all of it where there is none.
 
     What stands between rationale and letters may be said by the `target` of the prompt's form.
@@ -42,7 +42,7 @@ def rationale_of(reply: str, *, fine_tuned: bool, form: Form | None = None) -> s
     return _END.split(reply)[0].strip()
 
 
-def has_marker(reply: str, *, fine_tuned: bool, form: Form) -> bool:
+def has_marker(reply: str, *, fine_tuned: bool, form: PromptFormat) -> bool:
     """Whether a reply has what stands between rationale and letters."""
     marker = _FT_ANSWER if fine_tuned else _END
     return form.parts(reply) is not None or marker.search(reply) is not None
@@ -54,7 +54,7 @@ def letters_of(
     *,
     fine_tuned: bool,
     cut: bool = False,
-    form: Form | None = None,
+    form: PromptFormat | None = None,
 ) -> frozenset[str] | None:
     """The letters after the marker; read from the whole reply where there is none.
 

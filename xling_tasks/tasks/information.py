@@ -14,9 +14,9 @@ from xling_metrics.aggregate import HARMONIC, MEAN, RATIO
 from xling_metrics.base import signature
 from xling_metrics.claims import ClaimScores, claim_scores
 
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet
-from xling_tasks.data.prompts import Prompt
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import Backend, backend
@@ -104,7 +104,7 @@ class InformationTask(MultilingualTask):
         kept_out = self.excluded_rate()
         return {**super().coverage(), **({"excluded_rate": kept_out} if kept_out else {})}
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """Also the judge's two."""
         used = super().used_prompts()
         if self.scored:
@@ -329,7 +329,7 @@ class XLingHealthInformationTask(InformationTask):
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The questions that have a text in English and in another language of this run."""
-        self.record = RECORDS[record]
+        self.record = DATASETS[record]
         data = load(self.record, self.settings.data_dir, self.settings.dataset)
         self.provenance = data.provenance
         prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)

@@ -16,9 +16,9 @@ from xling_metrics.aggregate import MEAN, Aggregate, mean_over
 from xling_metrics.answer_language import Told, tell
 from xling_metrics.base import signature
 
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet, load_prompts
-from xling_tasks.data.prompts import Prompt
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.backends import replayed, sent_temperature
 from xling_tasks.harness.run import all_ranks, current
@@ -65,8 +65,8 @@ class MultilingualTask(GreedyTask, TranslatedTask):
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The prompts that have English and at least one other language of this run."""
-        self.record = RECORDS[record]
-        self.data = load_prompts(RECORDS[record], self.settings.prompt_set)
+        self.record = DATASETS[record]
+        self.data = load_prompts(DATASETS[record], self.settings.prompt_set)
         self.provenance = self.data.provenance
         return self.documents(self.data)
 
@@ -139,7 +139,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             **{self.text_field: doc["text"][code], "language": self.record.language_names[code]}
         )
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """The prompt, in each language in which it differs, and the translator's."""
         used = super().used_prompts()
         for code in self.languages:

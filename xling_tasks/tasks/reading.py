@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from lm_eval.api.instance import Instance
 
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.models.backend import backend
 from xling_tasks.models.reader import Choice, Opinion, Reader, fill, readable
 from xling_tasks.models.spec import ModelSpec
@@ -56,7 +56,7 @@ class ReadingTask(XlingTask):
         self.read_by_model: dict[Any, Any] = {}
         super().__init__(config)
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """Also the reader's, where there is one."""
         used = super().used_prompts()
         if self._spec is not None:

@@ -13,8 +13,8 @@ from lm_eval.api.task import ConfigurableTask
 
 from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, about
-from xling_tasks.data.prompts import Prompt, Prompts
-from xling_tasks.data.records import DatasetRecord
+from xling_tasks.data.dataset_info import DatasetInfo
+from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.harness.backends import replayed
 from xling_tasks.harness.run import current
 from xling_tasks.languages import unknown_names
@@ -39,13 +39,13 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
 
     criterion: str
     prompt_name: str
-    prompts: Prompts
+    prompts: PromptTemplates
     prompt_language: str
     predict_only: bool
     settings: Settings
     language: str
     languages: tuple[str, ...]
-    record: DatasetRecord
+    record: DatasetInfo
     provenance: Mapping[str, Any]
     _unanswered: Counter[tuple[str, str]]
     _outcomes: dict[str, dict[str, int]]
@@ -58,7 +58,7 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     def coverage(self) -> dict[str, Any]:
         """What was read and what cannot be used, with at least `invalid_rows`."""
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """The prompts that this task uses, by name."""
         return {self.prompt_name: self.prompts.get(self.prompt_name, self.prompt_language)}
 

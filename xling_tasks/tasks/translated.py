@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.languages import find, unknown_names
 from xling_tasks.models.translate.passages import split
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
@@ -15,7 +15,7 @@ class TranslatedTask(XlingTask):
 
     _translator: Translator | None = None
 
-    def translate_prompt(self) -> dict[str, Prompt]:
+    def translate_prompt(self) -> dict[str, PromptTemplate]:
         """The prompt of a translator that is a model of the harness; none for others."""
         spec, english = self.settings.translator, self.languages == ("en",)
         if spec is None or spec.model in (FILE, SEQ2SEQ) or english:

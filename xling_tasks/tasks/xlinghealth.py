@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.xlinghealth import XLingHealthData, load
 from xling_tasks.tasks.base import XlingTask
 
@@ -17,7 +17,7 @@ class XLingHealthTask(XlingTask):
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Load the dataset and take this task's part of it."""
-        self.record = RECORDS[record]
+        self.record = DATASETS[record]
         self.data = load(self.record, self.settings.data_dir, self.settings.dataset)
         self.provenance = self.data.provenance
         return self.docs()

@@ -15,7 +15,7 @@ from typing import Any
 from xling_metrics.stats import agreement as metrics
 
 from xling_tasks.commands.annotate.page import ANSWERS, TRANSLATION, scales_of
-from xling_tasks.data.published import Figure, published
+from xling_tasks.data.published import PublishedScore, published
 from xling_tasks.errors import DataError
 from xling_tasks.logs.annotations import (
     AnyExport,
@@ -174,7 +174,7 @@ def _published(scale: str, language: str) -> dict[str, Any]:
     }
 
 
-def _table_3(language: str | None = None) -> list[Figure]:
+def _table_3(language: str | None = None) -> list[PublishedScore]:
     """Table 3 of arXiv:2505.21999, or its cell of one language."""
     wanted = {} if language is None else {"language": language}
     return list(published(source="found_in_translation", table="Table 3", **wanted))

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from xling_tasks.commands.annotate.draw import allocate, mixed
 from xling_tasks.commands.annotate.page import ANSWERS, RATING, page_data, page_path, write_page
 from xling_tasks.commands.options import chosen, read_metadata
-from xling_tasks.data.records import LANGUAGE_NAMES, XLINGHEALTH
+from xling_tasks.data.dataset_info import LANGUAGE_NAMES, XLINGHEALTH
 from xling_tasks.data.xlinghealth import Question, load
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.samples import Samples, newest_samples

@@ -17,11 +17,11 @@ from xling_tasks.commands.doctor.checks import (
     no_downloads,
     within,
 )
+from xling_tasks.data.custom.check import holds_conversations, is_own_file
+from xling_tasks.data.custom.dataset import load_custom_dataset
+from xling_tasks.data.custom.rubrics import load_rubrics
+from xling_tasks.data.dataset_info import DATASETS, MMEDBENCH
 from xling_tasks.data.mmedbench import find_file
-from xling_tasks.data.own.check import holds_conversations, is_own_file
-from xling_tasks.data.own.load import load
-from xling_tasks.data.own.rubrics import load_rubrics
-from xling_tasks.data.records import MMEDBENCH, RECORDS
 from xling_tasks.data.sources import find_source
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.settings import Settings
@@ -46,7 +46,7 @@ def data(settings: Settings) -> Iterator[Line]:
         yield _counted("data own", "data_dir", functools.partial(_own_counts, settings))
     lines = []
     for key, _, counts in counted_datasets(settings):
-        record, name = RECORDS[key], f"data {key}"
+        record, name = DATASETS[key], f"data {key}"
         if record.bundled:
             yield _counted(name, "bundled", counts)
         elif own:
@@ -70,10 +70,10 @@ def data(settings: Settings) -> Iterator[Line]:
 
 def _own_counts(settings: Settings) -> dict[str, Any]:
     conversations = holds_conversations(user_path(settings.data_dir or ""))
-    read = load_rubrics if conversations else load
+    read = load_rubrics if conversations else load_custom_dataset
     data = read(settings.data_dir, settings.scripts)
-    lacking = {code: len(data.unusable(code, ("question",))) for code in data.tongues}
-    counts = {"rows": len(data.items), "questions": len(data.items)}
+    lacking = {code: len(data.unusable(code, ("question",))) for code in data.languages}
+    counts = {"rows": len(data.questions), "questions": len(data.questions)}
     return counts | {f"unusable_{code}": count for code, count in lacking.items()}
 
 

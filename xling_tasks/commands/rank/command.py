@@ -16,7 +16,7 @@ from xling_tasks.commands.rank.questions import FORM, Question, common_questions
 from xling_tasks.commands.rank.report import summarise, write
 from xling_tasks.commands.table import Screen
 from xling_tasks.data.files import read_tables
-from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.models.backend import backend
 from xling_tasks.models.form import ask_json
@@ -42,7 +42,7 @@ def rank(options: argparse.Namespace) -> Screen:
     if options.human:
         summary["human"] = _read_human(options.human, questions, names)
     if options.judge:
-        prompts = Prompts(options.prompts)
+        prompts = PromptTemplates(options.prompts)
         for language in sorted({question.language for question in questions}):
             prompts.check_used("rank", language, "en")
         template = prompts.get("rank", "en")
@@ -78,7 +78,7 @@ def read_judge(text: str) -> Any:
     return ModelSpec.parse("judge", spec)
 
 
-def _ask(questions: Sequence[Question], template: Prompt, spec: Any) -> tuple[str, float]:
+def _ask(questions: Sequence[Question], template: PromptTemplate, spec: Any) -> tuple[str, float]:
     """Ask a judge; return its signature, and the share of questions that it was asked twice."""
     judge = backend("judge", spec)
     judge.check()

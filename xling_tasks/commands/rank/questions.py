@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.data.prompt_forms import Form
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompt_formats import PromptFormat
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import language_name
 from xling_tasks.logs.alike import differences
@@ -80,7 +80,7 @@ class Question:
     status: str = "not_asked"
     reply: str | None = None
 
-    def prompt(self, template: Prompt) -> str:
+    def prompt(self, template: PromptTemplate) -> str:
         """Return what the judge is asked."""
         doc = self.answers[0].doc
         texts = material(
@@ -171,11 +171,13 @@ def _read_answers(samples: Samples, *, fine_tuned: bool) -> list[tuple[str, Answ
     recorded: dict[str, Any] = next(
         (prompt["form"] for prompt in prompts.values() if "form" in prompt), {}
     )
-    take = functools.partial(_read_answer, fine_tuned=fine_tuned, form=Form(**recorded))
+    take = functools.partial(_read_answer, fine_tuned=fine_tuned, form=PromptFormat(**recorded))
     return [answer for _, answer in samples.stream_first(take)]
 
 
-def _read_answer(row: dict[str, Any], *, fine_tuned: bool, form: Form) -> tuple[str, Answer]:
+def _read_answer(
+    row: dict[str, Any], *, fine_tuned: bool, form: PromptFormat
+) -> tuple[str, Answer]:
     """A sample's question id and answer."""
     doc, replies = row["doc"], row["filtered_resps"]
     if not isinstance(doc, dict) or not doc.keys() >= _FIELDS or not isinstance(replies, list):

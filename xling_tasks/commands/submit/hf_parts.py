@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import CRITERIA, Place, Submitted, panel_of
+from xling_tasks.data.dataset_info import BUNDLED_SAMPLES, DATASETS
 from xling_tasks.data.prompt_sets import SMALL
-from xling_tasks.data.records import BUNDLED_SAMPLES, RECORDS
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
 from xling_tasks.logs import alike
@@ -84,7 +84,7 @@ class HubTask(TaskResults):
             return self.own_dataset
         if kind == "hub":
             return str(self.data["name"])
-        record = RECORDS.get(self.about.dataset)
+        record = DATASETS.get(self.about.dataset)
         return None if kind == "bundled" or record is None else record.hub_id
 
     @property

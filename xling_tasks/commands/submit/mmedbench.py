@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import Place
-from xling_tasks.data.records import MMEDBENCH_LANGUAGES
+from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
 from xling_tasks.logs import alike
 from xling_tasks.logs.results import (

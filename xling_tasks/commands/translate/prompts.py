@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.options import settings_with
-from xling_tasks.data.own.check import is_own_file
-from xling_tasks.data.own.columns import NOTES
-from xling_tasks.data.own.example import write
-from xling_tasks.data.own.load import OwnData, load
-from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.rubric_cells import criteria_in
-from xling_tasks.data.own.tongues import tongue
+from xling_tasks.data.custom.check import is_own_file
+from xling_tasks.data.custom.columns import NOTES
+from xling_tasks.data.custom.dataset import CustomDataset, load_custom_dataset
+from xling_tasks.data.custom.example import write
+from xling_tasks.data.custom.questions import Question
+from xling_tasks.data.custom.rubric_cells import criteria_in
+from xling_tasks.data.custom.tongues import tongue
 from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of, placeholders
-from xling_tasks.data.prompts import Prompts
+from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.spec import ModelSpec
@@ -46,7 +46,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
             )
     rows = _rows(options.file)
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
-    prompt = Prompts(settings.prompt_templates).get("translate", "en")
+    prompt = PromptTemplates(settings.prompt_templates).get("translate", "en")
     engine = translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     lacking = sum(not row.get(FIELDS[code]) for code in codes for row in rows)
@@ -126,26 +126,26 @@ _TEXTS = (".csv", ".xlsx")
 
 def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) -> str:
     """Write a file with the texts that it lacks in some languages; those there stay."""
-    data = load(str(path), settings.scripts)
-    if "en" not in data.tongues:
+    data = load_custom_dataset(str(path), settings.scripts)
+    if "en" not in data.languages:
         raise DataError(f"{path}: has no English, which is translated from; add question_en")
-    codes = settings.languages or tuple(code for code in data.tongues if code != "en")
-    prompt = Prompts(settings.prompt_templates).get("translate", "en")
+    codes = settings.languages or tuple(code for code in data.languages if code != "en")
+    prompt = PromptTemplates(settings.prompt_templates).get("translate", "en")
     engine = translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     made: Counter[str] = Counter()
     failed: Counter[str] = Counter()
-    notes: dict[str, list[str]] = {item.id: [] for item in data.items}
+    notes: dict[str, list[str]] = {item.id: [] for item in data.questions}
     for code in codes:
         _fill(data, code, engine.translate, notes, made, failed)
     _refuse_nothing(path, made.total() + failed.total(), failed.total())
-    every = [*data.tongues, *(code for code in codes if code not in data.tongues)]
+    every = [*data.languages, *(code for code in codes if code not in data.languages)]
     fields = {code: _field(code, data) for code in every}
-    write(to, _own_rows(data.items, fields, notes, as_text=to.suffix.lower() in _TEXTS))
+    write(to, _own_rows(data.questions, fields, notes, as_text=to.suffix.lower() in _TEXTS))
     lost = list(data.columns.unused)
     if data.columns.noted:
         lost.append(f"the {NOTES!r} of before")
-    if to.suffix.lower() in _TEXTS and any(isinstance(i.criteria, list) for i in data.items):
+    if to.suffix.lower() in _TEXTS and any(isinstance(i.criteria, list) for i in data.questions):
         lost.append("tags of criteria")
     lines = [
         f"{language_name(code)}: {many(made[code], 'text')} translated"
@@ -154,7 +154,8 @@ def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) ->
     ]
     return "\n".join(
         [
-            f"{to}: {many(len(data.items), 'question')} in {many(len(every), 'language')}.", *lines,
+            f"{to}: {many(len(data.questions), 'question')} in {many(len(every), 'language')}.",
+            *lines,
             f"Translator: {engine.signature}",
             "The column 'notes' says which texts are machine translations: have them read by "
             "someone who knows the language.",
@@ -164,13 +165,13 @@ def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) ->
 
 
 def _fill(
-    data: OwnData, code: str, translate: Translate, notes: dict[str, list[str]],
+    data: CustomDataset, code: str, translate: Translate, notes: dict[str, list[str]],
     made: Counter[str], failed: Counter[str],
 ) -> None:  # fmt: skip
     """Translate what a language lacks."""
     lacking = [
         (item, kind, text)
-        for item in data.items
+        for item in data.questions
         for kind, text in item.said("en").items()
         if kind not in item.said(code)
     ]
@@ -185,7 +186,7 @@ def _fill(
 
 
 def _own_rows(
-    items: Sequence[Item],
+    items: Sequence[Question],
     fields: Mapping[str, str],
     notes: dict[str, list[str]],
     *,
@@ -213,7 +214,7 @@ def _own_rows(
     return [{key: text for key, text in row.items() if key not in unused} for row in rows]
 
 
-def _criteria(item: Item) -> str:
+def _criteria(item: Question) -> str:
     """A cell of criteria: as it is, or a line for each of a list."""
     if item.criteria is None or isinstance(item.criteria, str):
         return item.criteria or ""
@@ -221,12 +222,12 @@ def _criteria(item: Item) -> str:
     return "\n".join(f"{each.points:g}: {' '.join(each.text.split())}" for each in lines)
 
 
-def _field(code: str, data: OwnData) -> str:
+def _field(code: str, data: CustomDataset) -> str:
     """A language in a column's name, with its script where that is not the usual one.
 
     `question_id` would be the question's id.
     """
-    language, usual = data.tongues.get(code), tongue(code, {})
+    language, usual = data.languages.get(code), tongue(code, {})
     field = "ind" if code == "id" else code
     return (
         f"{field}_{language.script}"

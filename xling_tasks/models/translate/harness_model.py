@@ -14,7 +14,7 @@ from typing import Any
 
 from xling_metrics.languages import Language
 
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.harness.backends import takes_seed
 from xling_tasks.models.backend import backend
 from xling_tasks.models.service import FAILED, REFUSED, Arrived, Call, Reply
@@ -72,7 +72,9 @@ class HarnessModel:
 
     any_language = True
 
-    def __init__(self, spec: ModelSpec, prompt: Prompt, cache: str | bool | None = False) -> None:
+    def __init__(
+        self, spec: ModelSpec, prompt: PromptTemplate, cache: str | bool | None = False
+    ) -> None:
         # It keeps no replies: the translator keeps outcomes.
         self._backend = backend("translator", spec, cache, keeps=False)
         self._prompt = prompt

@@ -15,7 +15,7 @@ from typing import Any
 from xling_metrics.base import signature
 from xling_metrics.languages import language_code
 
-from xling_tasks.data.prompts import Prompt, Prompts
+from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.errors import (
     DataError,
     SettingError,
@@ -61,7 +61,7 @@ def translator_spec(name: str, value: Any) -> ModelSpec | None:
 def translator(
     spec: ModelSpec,
     cache: str | bool | None = None,
-    prompt: Prompt | None = None,
+    prompt: PromptTemplate | None = None,
     names: tuple[tuple[str, str], ...] = (),
 ) -> Translator:
     """The translator of a setting; the same one for the same setting, so that tasks share it.
@@ -77,7 +77,7 @@ def translator(
         # Which they do not use: others must not load a second copy.
         prompt, names = None, ()
     elif prompt is None:
-        prompt = Prompts().get("translate", "en")
+        prompt = PromptTemplates().get("translate", "en")
     described = json.dumps(spec.__dict__, sort_keys=True, default=str)
     return _shared(described, cache, prompt, token, names)
 
@@ -86,7 +86,7 @@ def translator(
 def _shared(
     spec_: str,
     cache: str | bool | None,
-    prompt: Prompt | None,
+    prompt: PromptTemplate | None,
     token: Any,
     names: tuple[tuple[str, str], ...],
 ) -> Translator:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, MOST_JUDGES, NO_RESPONSE, of_judge
-from xling_tasks.data.published import Figure, published
-from xling_tasks.data.records import RECORDS
+from xling_tasks.data.dataset_info import DATASETS
+from xling_tasks.data.published import PublishedScore, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.model import Report
 from xling_tasks.report.tables.grid import (
@@ -50,7 +50,7 @@ def correctness_tables(grids: Grids) -> Iterator[Table]:
         yield from _by_judge(grid)
 
 
-def correctness_figures(dataset: str) -> list[Figure]:
+def correctness_figures(dataset: str) -> list[PublishedScore]:
     """The printed counts and decreases of a dataset."""
     figures = published(source="xlingeval", dataset=dataset)
     return [item for item in figures if item.metric.startswith("correctness_")]
@@ -59,9 +59,9 @@ def correctness_figures(dataset: str) -> list[Figure]:
 def _means(grids: Sequence[Grid]) -> Iterator[Table]:
     """The two means of XLingEval's abstract, over the pairs of dataset and language of each run."""
     rows = Rows(_MEANS)
-    papers = [grid for grid in grids if grid.dataset in RECORDS and grid.dataset != "demo"]
+    papers = [grid for grid in grids if grid.dataset in DATASETS and grid.dataset != "demo"]
     asked: dict[tuple[tuple[str, str], ...], None] = {}
-    figures: list[Figure] = []
+    figures: list[PublishedScore] = []
     for group in [papers, *([grid] for grid in grids if grid not in papers)]:
         for model in dict.fromkeys(model for grid in group for model in grid.models):
             shares = {grid.dataset: grid.lookup(model) for grid in group}
@@ -104,10 +104,10 @@ def gap_pairs(
     return gaps
 
 
-def published_shares(figures: Sequence[Figure], model: str, dataset: str) -> Lookup:
+def published_shares(figures: Sequence[PublishedScore], model: str, dataset: str) -> Lookup:
     """A published model's labels as shares of all questions of the dataset."""
     own = [item for item in figures if item.model == model]
-    return lookup_of(own, _SHARED, 1 / RECORDS[dataset].n_questions)
+    return lookup_of(own, _SHARED, 1 / DATASETS[dataset].n_questions)
 
 
 def _mean_cells(pairs: Mapping[tuple[str, str], tuple[float, float | None]]) -> list[Value]:
@@ -120,7 +120,7 @@ def _mean_cells(pairs: Mapping[tuple[str, str], tuple[float, float | None]]) -> 
     ]  # fmt: skip
 
 
-def _counts(grid: Grid, figures: list[Figure], notes: list[str]) -> Table:
+def _counts(grid: Grid, figures: list[PublishedScore], notes: list[str]) -> Table:
     languages = in_order({item.language for item in figures} | set(grid.languages))
     rows = Rows(("label", "model", *languages))
     for label in _COUNTED:
@@ -154,14 +154,14 @@ def _count(share: Bounded) -> int | None:
     return None if share.value is None else round(share.value)
 
 
-def _shares(grid: Grid, figures: list[Figure], notes: list[str]) -> Table:
+def _shares(grid: Grid, figures: list[PublishedScore], notes: list[str]) -> Table:
     rows = Rows(("model", "language", "questions", *heads_of(_CORRECTNESS)))
     for model, find, *_ in grid.sources():
         tasks = grid.task(model)
         for code in grid.languages:
             run = tasks[code].results.count["effective"] if code in tasks else None
             rows.add(model, code, run, *cells_of(_CORRECTNESS, find, code))
-    asked = RECORDS[grid.dataset].n_questions if figures else 0
+    asked = DATASETS[grid.dataset].n_questions if figures else 0
     for source in printed(figures, _SHARED, 1 / max(asked, 1)):
         for code in in_order({item.language for item in figures}):
             cells = cells_of(_CORRECTNESS, source.find, code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xling_tasks.criteria import AVERAGE, ENGLISH, Column
-from xling_tasks.data.published import Figure, published
+from xling_tasks.data.published import PublishedScore, published
 from xling_tasks.languages import BRANCH_GROUPS
 from xling_tasks.report.tables.grid import (
     Grid,
@@ -57,7 +57,7 @@ def multilingual_tables(grids: Grids) -> Iterator[Table]:
             yield _by_group(grid)
 
 
-def translated_figures(criterion: str, dataset: str) -> list[Figure]:
+def translated_figures(criterion: str, dataset: str) -> list[PublishedScore]:
     """The printed agreement with English, of the prompts that are its paper's kind."""
     metric = f"{criterion}_consistency"
     figures = published(source="found_in_translation", table="Table 4", metric=metric)

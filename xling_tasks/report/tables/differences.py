@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xling_metrics.stats.shares import wilson
 
 from xling_tasks.criteria import CRITERIA, ENGLISH
-from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
+from xling_tasks.data.dataset_info import MMEDBENCH, XLINGHEALTH
 from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, language_name
 from xling_tasks.logs import alike

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import AVERAGE, CRITERIA
-from xling_tasks.data.published import Figure, published
+from xling_tasks.data.published import PublishedScore, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.model import Report
@@ -121,7 +121,7 @@ class Grid:
         """Every model with its numbers at one temperature."""
         return [Source(model, self.lookup(model, tau, scale)) for model in self.models]
 
-    def figures(self, **fields: str) -> list[Figure]:
+    def figures(self, **fields: str) -> list[PublishedScore]:
         """The papers' figures with these fields, if they are shown; in the file's order."""
         return list(published(**fields)) if self.shown else []
 
@@ -235,7 +235,7 @@ _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def lookup_of(
-    figures: Iterable[Figure], names: Mapping[str, str] = _NO_NAMES, scale: float = 1.0
+    figures: Iterable[PublishedScore], names: Mapping[str, str] = _NO_NAMES, scale: float = 1.0
 ) -> Lookup:
     """Published figures of one model and setting by our metric's name and language.
 
@@ -250,7 +250,7 @@ def lookup_of(
 
 
 def printed(
-    figures: Sequence[Figure], names: Mapping[str, str] = _NO_NAMES, scale: float = 1.0
+    figures: Sequence[PublishedScore], names: Mapping[str, str] = _NO_NAMES, scale: float = 1.0
 ) -> list[Source]:
     """The papers' models, each with its figures; see `lookup_of`. In the file's order."""
     return [
@@ -266,7 +266,7 @@ def printed(
     ]
 
 
-def paper_note(figures: Iterable[Figure], template: str = "paper") -> str:
+def paper_note(figures: Iterable[PublishedScore], template: str = "paper") -> str:
     """Where published rows come from and why they differ, by a note's name; empty without any."""
     figures = list(figures)
     sources = dict.fromkeys(item.citation for item in figures)

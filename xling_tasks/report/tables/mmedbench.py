@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xling_tasks.criteria import form_of
 from xling_tasks.criteria.rates import COVERAGE
-from xling_tasks.data.published import Figure, published
+from xling_tasks.data.published import PublishedScore, published
 from xling_tasks.report.data import Task
 from xling_tasks.report.tables.grid import Grid, Grids, Lookup, paper_note, printed
 from xling_tasks.report.tables.rows import Rows, wide_cells, wide_heads
@@ -58,7 +58,7 @@ def _ours(metric: str) -> str:
     return _OURS.get(metric, metric)
 
 
-def mmedbench_figures(criterion: str, dataset: str) -> list[Figure]:
+def mmedbench_figures(criterion: str, dataset: str) -> list[PublishedScore]:
     """The printed scores of a criterion, of models asked in its form."""
     tables = _TABLES["rationale" if criterion in _RATIONALES else "accuracy"]
     return [
@@ -70,7 +70,7 @@ def mmedbench_figures(criterion: str, dataset: str) -> list[Figure]:
 
 
 def _table(
-    grid: Grid, key: str, title: str, metrics: Sequence[str], figures: Sequence[Figure],
+    grid: Grid, key: str, title: str, metrics: Sequence[str], figures: Sequence[PublishedScore],
     names: Mapping[str, str],
 ) -> Table:  # fmt: skip
     rows = Rows(("metric", "model", "setting", *wide_heads(_LANGUAGES, average=True)))

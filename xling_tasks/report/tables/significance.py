@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xling_tasks.criteria import CRITERIA, Panel
-from xling_tasks.data.published import Figure, published
+from xling_tasks.data.published import PublishedScore, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.model import Classic, Comparison, Report
 from xling_tasks.report.tables.grid import heading, paper_note, published_model, shown_temperature
@@ -114,7 +114,7 @@ def _comparison(item: Comparison) -> list[Value]:
 
 
 def _anova(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], shown: bool) -> Table:
-    rows, used = Rows(_ANOVA_HEADS), list[Figure]()
+    rows, used = Rows(_ANOVA_HEADS), list[PublishedScore]()
     for panel, own in tests.items():
         for item in own:
             anova = item.tests.anova
@@ -133,7 +133,7 @@ def _anova(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], sho
 
 
 def _pairs(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], shown: bool) -> Table:
-    rows, used = Rows(_TUKEY_HEADS), list[Figure]()
+    rows, used = Rows(_TUKEY_HEADS), list[PublishedScore]()
     for panel, own in tests.items():
         for item in own:
             means = item.tests.means
@@ -155,7 +155,7 @@ def _pairs(criterion: str, dataset: str, tests: Tests, notes: Sequence[str], sho
 
 def _published_pairs(
     panel: Panel, orders: Sequence[tuple[str, str]]
-) -> Iterator[tuple[list[Value], list[Figure]]]:
+) -> Iterator[tuple[list[Value], list[PublishedScore]]]:
     """Tables 2 and 3 (Tukey), with A12 (t tests): rows in the order that stands here; sources."""
     parts = {
         **{end: _figures(panel, "tukey_md_", _TUKEY, end) for end in _TUKEY_ENDS},
@@ -174,7 +174,7 @@ def _published_pairs(
         yield cells, list(figures.values())
 
 
-def _chance(figure: Figure | None) -> Value:
+def _chance(figure: PublishedScore | None) -> Value:
     """A published p; where it is printed as a bound, as such."""
     if figure is None:
         return None
@@ -198,7 +198,7 @@ def _start(panel: Panel, model: str) -> list[Value]:
 
 def _figures(
     panel: Panel, start: str, tables: Sequence[str], end: str = ""
-) -> dict[tuple[str, str], Figure]:
+) -> dict[tuple[str, str], PublishedScore]:
     """(Model, language or pair) -> the paper's figure of this dataset, metric and temperature."""
     if panel.criterion != "consistency" or panel.temperature is None:
         return {}

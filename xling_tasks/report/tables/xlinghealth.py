@@ -8,9 +8,9 @@ from statistics import pstdev
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.consistency import SIMILAR
 from xling_tasks.criteria.rates import COVERAGE
+from xling_tasks.data.dataset_info import LANGUAGE_NAMES
 from xling_tasks.data.protocols import TEMPERATURES
-from xling_tasks.data.published import Figure, published
-from xling_tasks.data.records import LANGUAGE_NAMES
+from xling_tasks.data.published import PublishedScore, published
 from xling_tasks.languages import in_order
 from xling_tasks.report.tables.grid import (
     Bounded,
@@ -37,7 +37,7 @@ _SPREAD = CRITERIA["verifiability"].columns[:5]
 _MEAN = f"mean of {len(TEMPERATURES)}"
 
 
-def xlinghealth_figures(criterion: str, dataset: str) -> list[Figure]:
+def xlinghealth_figures(criterion: str, dataset: str) -> list[PublishedScore]:
     """The printed means over temperatures of a dataset."""
     tables = ("Table A9", "Table A10") if criterion == "consistency" else ("Table A11",)
     return [f for t in tables for f in published(source="xlingeval", table=t, dataset=dataset)]
@@ -64,7 +64,7 @@ def consistency_tables(grids: Grids) -> Iterator[Table]:
             yield _published_consistency(grid, figures)
 
 
-def _consistency(grid: Grid, figures: list[Figure], notes: list[str], whole: bool) -> Table:
+def _consistency(grid: Grid, figures: list[PublishedScore], notes: list[str], whole: bool) -> Table:
     languages = grid.languages
     rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
     skip = {*COVERAGE} - {"language_consistency", _IN_LANGUAGE}
@@ -87,7 +87,7 @@ def _consistency(grid: Grid, figures: list[Figure], notes: list[str], whole: boo
     return rows.table(grid.key, grid.criterion, grid.heading, notes, digits=4)
 
 
-def _published_consistency(grid: Grid, figures: list[Figure]) -> Table:
+def _published_consistency(grid: Grid, figures: list[PublishedScore]) -> Table:
     languages = in_order({item.language for item in figures})
     rows = Rows(("metric", "T", "model", *wide_heads(languages, average=False)))
     for metric in dict.fromkeys(item.metric for item in figures):
@@ -196,6 +196,6 @@ def filtered_tables(grids: Grids) -> Iterator[Table]:
         yield rows.table("filtered", "coverage", title, texts, digits=2)
 
 
-def _mean_note(figures: Sequence[Figure]) -> str:
+def _mean_note(figures: Sequence[PublishedScore]) -> str:
     text = note("mean_of_five", mean=_MEAN)
     return f"{text} {paper_note(figures)}".strip()

@@ -7,8 +7,13 @@ from collections import Counter
 from typing import Any
 
 from xling_tasks.data.cells import natural
-from xling_tasks.data.own.load import OwnData, load, missing, scripts_that_decide
-from xling_tasks.data.own.rows import Item
+from xling_tasks.data.custom.dataset import (
+    CustomDataset,
+    load_custom_dataset,
+    missing,
+    scripts_that_decide,
+)
+from xling_tasks.data.custom.questions import Question
 from xling_tasks.errors import PromptError
 from xling_tasks.languages import stop_texts
 from xling_tasks.settings import Settings
@@ -19,7 +24,7 @@ class OwnPart(XlingTask):
     """What the parts share; stands before a built-in task among its bases.
 
     Attributes:
-        needs: What a question must have to be asked, see `data.own.load.missing`.
+        needs: What a question must have to be asked, see `data.custom.dataset.missing`.
         lacks_instruction: Whether it is asked with an English instruction for want of one in its
             own language.
     """
@@ -27,17 +32,17 @@ class OwnPart(XlingTask):
     needs: tuple[str, ...] = ("question",)
     lacks_instruction = False
     what_to_do = "`xling data check FILE` says what each task can use"
-    own: OwnData
+    own: CustomDataset
 
     @classmethod
-    def read(cls, settings: Settings) -> OwnData:
+    def read(cls, settings: Settings) -> CustomDataset:
         """The user's data."""
-        return load(settings.data_dir, settings.scripts)
+        return load_custom_dataset(settings.data_dir, settings.scripts)
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The questions usable in this language."""
         self.own = self.read(self.settings)
-        self.record, self.provenance = self.own.record, self.own.provenance
+        self.record, self.provenance = self.own.info, self.own.provenance
         self.scripts = scripts_that_decide(self.own, self.language)
         return self.docs()
 
@@ -50,17 +55,17 @@ class OwnPart(XlingTask):
                 "question": item.texts[self.language]["question"],
                 **({"category": item.category} if item.category else {}),
                 **self.fields(item),
-                "parallel": not any(self.lacks(item, code) for code in self.own.tongues),
+                "parallel": not any(self.lacks(item, code) for code in self.own.languages),
             }
-            for item in self.own.items
+            for item in self.own.questions
             if not self.lacks(item, self.language)
         ]
 
-    def fields(self, item: Item) -> dict[str, Any]:
+    def fields(self, item: Question) -> dict[str, Any]:
         """What the task's documents have beside the question."""
         return {}
 
-    def lacks(self, item: Item, language: str) -> str:
+    def lacks(self, item: Question, language: str) -> str:
         """What a question lacks to be asked in a language, in words; empty if nothing."""
         return missing(item, language, self.needs)
 
@@ -71,11 +76,11 @@ class OwnPart(XlingTask):
     @functools.cached_property
     def _coverage(self) -> dict[str, Any]:
         lacking = {
-            item.id: why for item in self.own.items if (why := self.lacks(item, self.language))
+            item.id: why for item in self.own.questions if (why := self.lacks(item, self.language))
         }
         return {
-            "questions": len(self.own.items),
-            "script": self.own.tongues[self.language].script,
+            "questions": len(self.own.questions),
+            "script": self.own.languages[self.language].script,
             "invalid_rows": len(lacking),
             "invalid_reasons": dict(Counter(lacking.values())),
             "unusable_questions": sorted(lacking, key=natural),

@@ -18,12 +18,12 @@ from xling_metrics.rubric import rubric_bounds, rubric_score
 from xling_metrics.stats.standard_errors import mean_error
 from xling_metrics.words import load_segmenter
 
-from xling_tasks.data.own.load import OwnData
-from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.rubric_cells import after
-from xling_tasks.data.own.rubrics import RubricData, load_rubrics
-from xling_tasks.data.own.turns import ROLES, Turn, transcript
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.custom.dataset import CustomDataset
+from xling_tasks.data.custom.questions import Question
+from xling_tasks.data.custom.rubric_cells import after
+from xling_tasks.data.custom.rubrics import RubricData, load_rubrics
+from xling_tasks.data.custom.turns import ROLES, Turn, transcript
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.harness.run import current
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.backend import Backend, backend
@@ -66,11 +66,11 @@ class OwnRubricPart(OwnPart, GreedyTask):
     # Data
 
     @classmethod
-    def read(cls, settings: Settings) -> OwnData:
+    def read(cls, settings: Settings) -> CustomDataset:
         """Conversations with their rubrics."""
         return load_rubrics(settings.data_dir, settings.scripts)
 
-    def lacks(self, item: Item, language: str) -> str:
+    def lacks(self, item: Question, language: str) -> str:
         """Also criteria, of which one at least must be worth points."""
         rubric = self.own.rubrics[item.id]
         if language not in rubric.turns:
@@ -79,7 +79,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
             return "criteria missing"
         return "" if any(each.points > 0 for each in rubric.criteria) else "no positive points"
 
-    def fields(self, item: Item) -> dict[str, Any]:
+    def fields(self, item: Question) -> dict[str, Any]:
         """Turns, criteria and themes; the canary stays with the data, in logs too."""
         rubric = self.own.rubrics[item.id]
         return {
@@ -131,7 +131,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     # The judge
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """The judge's, where there is one; the model sees the conversation as it is."""
         return {} if self.settings.judge is None else {"rubric": self.prompts.get("rubric", "en")}
 

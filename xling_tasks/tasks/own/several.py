@@ -21,7 +21,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 
 from xling_tasks.criteria import CRITERIA
-from xling_tasks.data.prompts import Prompt
+from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.harness.run import all_ranks
 from xling_tasks.log import log, warn_once
@@ -74,8 +74,8 @@ class OwnTask(XlingTask):
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """A document per question that is usable in some language of this run."""
         data = self.part.read(self.settings)
-        self.record, self.provenance = data.record, data.provenance
-        for code in self._chosen_languages(tuple(data.tongues)):
+        self.record, self.provenance = data.info, data.provenance
+        for code in self._chosen_languages(tuple(data.languages)):
             config = {**self._given, "dataset_kwargs": {"record": record, "language": code}}
             try:
                 self.parts[code] = self.part(config)
@@ -105,7 +105,7 @@ class OwnTask(XlingTask):
                     if item.id in docs
                 },
             }
-            for item in data.items
+            for item in data.questions
             if any(item.id in docs for docs in own.values())
         ]
 
@@ -159,9 +159,9 @@ class OwnTask(XlingTask):
         code, own = _one(doc)
         return self.parts[code].doc_to_target(own)
 
-    def used_prompts(self) -> dict[str, Prompt]:
+    def used_prompts(self) -> dict[str, PromptTemplate]:
         """Every prompt of every part; with the language where it is another one than in English."""
-        used: dict[str, Prompt] = {}
+        used: dict[str, PromptTemplate] = {}
         for code, part in self.parts.items():
             for name, prompt in part.used_prompts().items():
                 if used.setdefault(name, prompt) != prompt:

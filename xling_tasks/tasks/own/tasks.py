@@ -11,15 +11,15 @@ from collections import Counter
 from typing import Any
 
 from xling_tasks.data.cells import natural
-from xling_tasks.data.own.load import (
-    OwnData,
-    flawed_choices,
-    load,
+from xling_tasks.data.custom.dataset import (
+    CustomDataset,
+    invalid_choices,
+    load_custom_dataset,
     missing,
     scripts_that_decide,
 )
-from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.wrong import Wrong, wrong_answers
+from xling_tasks.data.custom.negatives import Negative, negatives_of
+from xling_tasks.data.custom.questions import Question
 from xling_tasks.data.prompt_sets import PromptSet
 from xling_tasks.errors import DataError
 from xling_tasks.tasks.consistency import ConsistencyTask
@@ -41,7 +41,7 @@ class OwnConsistencyPart(OwnPart, ConsistencyTask):
         """For costs: a text about as long as an answer."""
         return {
             item.id: own.get("answer") or STAND_IN
-            for item in self.own.items
+            for item in self.own.questions
             for own in [item.said(self.language)]
         }
 
@@ -57,7 +57,7 @@ class OwnCorrectnessPart(OwnPart, CorrectnessTask):
 
     needs = ("question", "answer")
 
-    def fields(self, item: Item) -> dict[str, Any]:
+    def fields(self, item: Question) -> dict[str, Any]:
         """The reference answer."""
         return {"reference": item.texts[self.language]["answer"]}
 
@@ -73,24 +73,24 @@ class _Rows(OwnPart):
 
     needs = ("question", "answer")
 
-    def wrong(self, item: Item, language: str) -> list[Wrong]:
+    def wrong(self, item: Question, language: str) -> list[Negative]:
         """The wrong answers that are usable in a language."""
-        own = wrong_answers(self.own).get(item.id, ())
+        own = negatives_of(self.own).get(item.id, ())
         return [each for each in own if each.usable(language)]
 
-    def lacks(self, item: Item, language: str) -> str:
+    def lacks(self, item: Question, language: str) -> str:
         """Also a wrong answer."""
         lacking = missing(item, language, self.needs)
         if lacking or self.wrong(item, language):
             return lacking
-        own = wrong_answers(self.own).get(item.id, ())
+        own = negatives_of(self.own).get(item.id, ())
         if any(each.contradicts for each in own):
             return "wrong answer equals the correct one"
         if any(language in each.text for each in own):
             return "other wrong answers than in other languages"
         return "wrong answer missing"
 
-    def fields(self, item: Item) -> dict[str, Any]:
+    def fields(self, item: Question) -> dict[str, Any]:
         """The answers with their labels, the right one first."""
         right = {"answer_id": "right", "label": 1, "text": item.texts[self.language]["answer"]}
         wrong = [
@@ -101,7 +101,7 @@ class _Rows(OwnPart):
 
     def coverage(self) -> dict[str, Any]:
         """Also how many wrong answers are the file's, and how many drawn."""
-        every = [each for own in wrong_answers(self.own).values() for each in own]
+        every = [each for own in negatives_of(self.own).values() for each in own]
         drawn = sum(each.drawn for each in every)
         told = {"given": len(every) - drawn, "drawn": drawn}
         told["without_text"] = sum(self.language not in each.text for each in every)
@@ -143,9 +143,9 @@ class OwnMcqaPart(FlaggedChoices, OwnPart, McqaTask):
 
     @functools.cached_property
     def _several(self) -> bool:
-        return any(len(item.correct) > 1 for item in self.own.items)
+        return any(len(item.correct) > 1 for item in self.own.questions)
 
-    def fields(self, item: Item) -> dict[str, Any]:
+    def fields(self, item: Question) -> dict[str, Any]:
         """Options and right letters; `several` where some question of the file has several."""
         return {
             "options": item.options(self.language),
@@ -157,7 +157,7 @@ class OwnMcqaPart(FlaggedChoices, OwnPart, McqaTask):
     @property
     def flawed(self) -> dict[str, str]:
         """Over all languages of the file."""
-        return flawed_choices(self.own)
+        return invalid_choices(self.own)
 
     @functools.cached_property
     def _coverage(self) -> dict[str, Any]:
@@ -174,13 +174,13 @@ class OwnMcqaTask(OwnTask):
 class OwnInformationTask(InformationTask):
     """`xling_custom_information`: each answer's claims against those of the English answer."""
 
-    own: OwnData
+    own: CustomDataset
     what_to_do = "`xling data check FILE` says what each task can use"
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The questions that have a text in English and in another language of this run."""
-        self.own = load(self.settings.data_dir, self.settings.scripts)
-        self.record, self.provenance = self.own.record, self.own.provenance
+        self.own = load_custom_dataset(self.settings.data_dir, self.settings.scripts)
+        self.record, self.provenance = self.own.info, self.own.provenance
         codes = self.record.languages
         if codes[0] != "en":
             raise DataError(
@@ -193,7 +193,7 @@ class OwnInformationTask(InformationTask):
                 **({"category": item.category} if item.category else {}),
                 "text": {code: item.said(code).get("question") for code in codes},
             }
-            for item in self.own.items
+            for item in self.own.questions
         )
         self.data = PromptSet(codes, prompts, self.provenance)
         return self.documents(self.data)

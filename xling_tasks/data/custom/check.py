@@ -13,10 +13,9 @@ from pathlib import Path
 
 from xling_metrics.answer_language import not_checked
 
-from xling_tasks.data.files import READERS, Table, decoded, delimiter, encoding_of, read_tables
-from xling_tasks.data.own.columns import CONVERSATIONS, Columns, normal, understood
-from xling_tasks.data.own.load import (
-    OwnData,
+from xling_tasks.data.custom.columns import CONVERSATIONS, Columns, normal, understood
+from xling_tasks.data.custom.dataset import (
+    CustomDataset,
     has_questions,
     missing,
     need_file,
@@ -26,9 +25,10 @@ from xling_tasks.data.own.load import (
     scripts_that_decide,
     the_table,
 )
-from xling_tasks.data.own.oddities import listed, notes
-from xling_tasks.data.own.rows import items_of, key_of
-from xling_tasks.data.own.rubrics import (
+from xling_tasks.data.custom.negatives import negatives_of
+from xling_tasks.data.custom.oddities import listed, notes
+from xling_tasks.data.custom.questions import items_of, key_of
+from xling_tasks.data.custom.rubrics import (
     Gathered,
     Rubric,
     RubricData,
@@ -39,9 +39,9 @@ from xling_tasks.data.own.rubrics import (
     read,
     source_of,
 )
-from xling_tasks.data.own.tongues import Scripts
-from xling_tasks.data.own.written import in_other_scripts
-from xling_tasks.data.own.wrong import wrong_answers
+from xling_tasks.data.custom.tongues import Scripts
+from xling_tasks.data.custom.written import in_other_scripts
+from xling_tasks.data.files import READERS, Table, decoded, delimiter, encoding_of, read_tables
 from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError, user_path
 
@@ -62,7 +62,7 @@ class Checked:
 
     form: str
     shape: str
-    data: OwnData | None
+    data: CustomDataset | None
     errors: tuple[str, ...]
     look: tuple[str, ...] = ()
 
@@ -129,7 +129,7 @@ def _without_errors(table: Table, columns: Columns, stated: Scripts) -> tuple[Ta
     return table.only(kept), errors
 
 
-def _english_of(data: OwnData) -> str:
+def _english_of(data: CustomDataset) -> str:
     """How English comes beside other languages."""
     if data.columns.shape != CONVERSATIONS:
         return "gaps and verdicts need question_en"
@@ -140,26 +140,26 @@ def _english_of(data: OwnData) -> str:
     )
 
 
-def odd(data: OwnData) -> Iterator[str]:
+def odd(data: CustomDataset) -> Iterator[str]:
     """What is odd in data that is read: look at it."""
     if data.columns.unused:
         yield f"columns that are not used: {', '.join(data.columns.unused)}"
-    if "en" not in data.tongues:
+    if "en" not in data.languages:
         yield f"no English: there is nothing to compare with; {_english_of(data)}"
-    elif len(data.tongues) == 1:
+    elif len(data.languages) == 1:
         yield "English alone: there is nothing to compare it with; add another language"
-    for code, own in data.tongues.items():
+    for code, own in data.languages.items():
         if unseen := not_checked(code, scripts_that_decide(data, code)):
             yield f"{own.name}: langid does not know it as it is written here, so {unseen}"
-    for code, own in data.tongues.items():
-        there = [item for item in data.items if item.asked(code)]
-        unasked = [item.id for item in data.items if not item.asked(code)]
+    for code, own in data.languages.items():
+        there = [item for item in data.questions if item.asked(code)]
+        unasked = [item.id for item in data.questions if not item.asked(code)]
         if unasked:
             yield f"no question in {own.name}: {listed(unasked)}"
         unanswered = [item.id for item in there if "answer" not in item.said(code)]
         if 0 < len(unanswered) < len(there):
             yield f"no answer in {own.name}: {listed(unanswered)}"
-    yield from notes(data.items, data.tongues)
+    yield from notes(data.questions, data.languages)
     yield from in_other_scripts(data)
 
 
@@ -237,10 +237,10 @@ _SEVERAL = re.compile(r"[;,|]\s*[+\-−]?\d+(\.\d+)?\s*(points?)?\s*[:|]\s")
 """Points and a colon within a criterion, as of a second one on the same line."""
 
 
-def _rubrics(data: OwnData) -> tuple[list[Rubric], list[str]]:
+def _rubrics(data: CustomDataset) -> tuple[list[Rubric], list[str]]:
     """What a table's column `criteria` holds, and what is wrong in it."""
     good, wrong = [], []
-    for item in data.items:
+    for item in data.questions:
         try:
             good.append(Rubric(item.id, item.place, criteria_of(item), {"": ()}))
         except DataError as error:
@@ -251,7 +251,7 @@ def _rubrics(data: OwnData) -> tuple[list[Rubric], list[str]]:
 # What tasks can use
 
 
-def usable(data: OwnData) -> dict[str, dict[str, int]]:
+def usable(data: CustomDataset) -> dict[str, dict[str, int]]:
     """Task -> language -> questions that it can use; of conversations for rubrics alone."""
     of_rubrics = isinstance(data, RubricData)
     counts = {} if of_rubrics else _usable_by_texts(data)
@@ -259,15 +259,15 @@ def usable(data: OwnData) -> dict[str, dict[str, int]]:
         rubrics = [*data.rubrics.values()] if isinstance(data, RubricData) else _rubrics(data)[0]
         good = {each.id for each in rubrics if any(c.points > 0 for c in each.criteria)}
         counts[TASK] = {
-            code: sum(item.id in good and item.asked(code) for item in data.items)
-            for code in data.tongues
+            code: sum(item.id in good and item.asked(code) for item in data.questions)
+            for code in data.languages
         }
     return counts
 
 
-def _usable_by_texts(data: OwnData) -> dict[str, dict[str, int]]:
+def _usable_by_texts(data: CustomDataset) -> dict[str, dict[str, int]]:
     """Task -> language -> questions that it can use."""
-    wrong = wrong_answers(data)
+    wrong = negatives_of(data)
     needs = {
         "xling_custom_correctness": ("question", "answer"),
         "xling_custom_consistency": ("question",),
@@ -278,15 +278,15 @@ def _usable_by_texts(data: OwnData) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {}
     for task, need in needs.items():
         own: Counter[str] = Counter()
-        for item in data.items:
+        for item in data.questions:
             if task.endswith("information"):
-                asked = [code for code in data.tongues if not missing(item, code, need)]
+                asked = [code for code in data.languages if not missing(item, code, need)]
                 if "en" not in asked or len(asked) < 2:
                     continue
-            for code in data.tongues:
+            for code in data.languages:
                 there = not missing(item, code, need)
                 if there and task.endswith("verifiability"):
                     there = any(w.usable(code) for w in wrong.get(item.id, ()))
                 own[code] += there
-        counts[task] = {code: own[code] for code in data.tongues}
+        counts[task] = {code: own[code] for code in data.languages}
     return counts

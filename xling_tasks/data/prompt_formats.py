@@ -56,7 +56,7 @@ TARGETS = {
 
 
 @dataclass(frozen=True)
-class Form:
+class PromptFormat:
     """One prompt's form; the attributes are the keys above."""
 
     option: str = "{letter}. {text}"
@@ -96,15 +96,15 @@ class Form:
 
     def changed(self) -> dict[str, Any]:
         """The keys that are not ours, as plain values."""
-        ours = asdict(Form())
+        ours = asdict(PromptFormat())
         return {key: value for key, value in asdict(self).items() if value != ours[key]}
 
 
-OURS = Form()
-KEYS = tuple(field.name for field in fields(Form))
+OURS = PromptFormat()
+KEYS = tuple(field.name for field in fields(PromptFormat))
 
 
-def form_of(where: str, name: str, given: Mapping[str, Any]) -> Form:
+def format_of(where: str, name: str, given: Mapping[str, Any]) -> PromptFormat:
     """A form from a prompt file: texts with the fields that belong there, and `exact`."""
     needed = {"option": {"letter", "text"}, "target": fields_of(TARGETS[name])}
     for key, value in given.items():
@@ -121,4 +121,4 @@ def form_of(where: str, name: str, given: Mapping[str, Any]) -> Form:
         if named != wanted:
             listed = ", ".join(f"{{{item}}}" for item in sorted(wanted)) or "none"
             raise PromptError(f"{where}: {key}: its fields must be {listed}, got {value!r:.60}")
-    return Form(**given)
+    return PromptFormat(**given)

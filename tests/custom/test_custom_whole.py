@@ -10,9 +10,9 @@ from typing import Any
 import builders
 import pytest
 from builders import write_lines
+from custom_tables import FEW, write_csv
 from fixed import Fixed
 from scripted import material
-from tests_of_own import FEW, write_csv
 
 from xling_tasks import languages
 from xling_tasks.cli import main

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import write_lines
-from tests_of_own import FEW, write_csv
+from custom_tables import FEW, write_csv
 from xling_metrics import words
 from xling_metrics.extras import ExtraMissing
 
@@ -154,7 +154,7 @@ def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):
 @pytest.mark.realdata
 def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
     """The same questions, given as a file and as the built-in task, give equal numbers."""
-    from xling_tasks.data.records import XLINGHEALTH
+    from xling_tasks.data.dataset_info import XLINGHEALTH
     from xling_tasks.data.xlinghealth import load
 
     place = str(realdata / "xlinghealth" / "LiveQA.xlsx")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from xling_metrics.languages import SCRIPTS, known, letters_of
 from xling_metrics.words import LETTER
 
-from xling_tasks.data.own.load import OwnData
-from xling_tasks.data.own.oddities import listed
+from xling_tasks.data.custom.dataset import CustomDataset
+from xling_tasks.data.custom.oddities import listed
 from xling_tasks.languages import language_name
 
 KINDS = {"question": "questions", "answer": "answers", "wrong_answer": "wrong answers",
@@ -36,16 +36,16 @@ class Texts:
         return f"{KINDS[self.kind]} stated as {language_name(self.code)}"
 
 
-def texts_of(data: OwnData) -> list[Texts]:
+def texts_of(data: CustomDataset) -> list[Texts]:
     """All texts by language and kind, in the file's order of languages."""
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for item in data.items:
+    for item in data.questions:
         for code, own in item.texts.items():
             for key, text in own.items():
                 found.setdefault((code, _kind(key)), {}).setdefault(item.id, []).append(text)
     return [
         Texts(code, kind, {key: " ".join(parts) for key, parts in found[code, kind].items()})
-        for code in data.tongues
+        for code in data.languages
         for kind in KINDS
         if (code, kind) in found
     ]
@@ -56,7 +56,7 @@ def _kind(key: str) -> str:
     return next((kind for kind in KINDS if key == kind or key.startswith(f"{kind}_")), "")
 
 
-def in_other_scripts(data: OwnData) -> Iterator[str]:
+def in_other_scripts(data: CustomDataset) -> Iterator[str]:
     """Texts that are written in another script than stated."""
     for texts in texts_of(data):
         found = {key: foreign_script(data, texts.code, text) for key, text in texts.of.items()}
@@ -67,9 +67,9 @@ def in_other_scripts(data: OwnData) -> Iterator[str]:
             yield f"{texts.name} are written in {shown} letters: {listed(list(other))}"
 
 
-def foreign_script(data: OwnData, code: str, text: str) -> str:
+def foreign_script(data: CustomDataset, code: str, text: str) -> str:
     """The script that most letters of a text are in; empty where it is that of its language."""
-    row, stated = known(code), data.tongues[code]
+    row, stated = known(code), data.languages[code]
     right = SCRIPTS.get(stated.script, ())
     if row is not None and stated.script == row.script:
         right = tuple(dict.fromkeys((*right, *row.unicode_scripts)))

@@ -14,12 +14,12 @@ from xling_metrics.language import knows
 from xling_metrics.languages import SCRIPTS
 
 from xling_tasks.data.choices import MISSING, flaw, flaws
+from xling_tasks.data.custom.columns import Columns, normal, understood
+from xling_tasks.data.custom.oddities import listed, notes
+from xling_tasks.data.custom.questions import Question, items_of
+from xling_tasks.data.custom.tongues import Scripts, Tongue, tongue
+from xling_tasks.data.dataset_info import DATASETS, DatasetInfo
 from xling_tasks.data.files import Table, read_tables
-from xling_tasks.data.own.columns import Columns, normal, understood
-from xling_tasks.data.own.oddities import listed, notes
-from xling_tasks.data.own.rows import Item, items_of
-from xling_tasks.data.own.tongues import Scripts, Tongue, tongue
-from xling_tasks.data.records import RECORDS, DatasetRecord
 from xling_tasks.data.sources import Source
 from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
@@ -29,22 +29,22 @@ Stated = tuple[tuple[str, tuple[str, str]], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnData:
+class CustomDataset:
     """A user's file: questions in its order, languages by code, English first."""
 
-    record: DatasetRecord
-    items: tuple[Item, ...]
-    tongues: Mapping[str, Tongue]
+    info: DatasetInfo
+    questions: tuple[Question, ...]
+    languages: Mapping[str, Tongue]
     columns: Columns
     provenance: dict[str, Any]
 
     def unusable(self, language: str, needs: Sequence[str]) -> dict[str, str]:
         """Question -> what it lacks in a language, of those that lack something."""
-        reasons = {item.id: missing(item, language, needs) for item in self.items}
+        reasons = {item.id: missing(item, language, needs) for item in self.questions}
         return {key: reason for key, reason in reasons.items() if reason}
 
 
-def missing(item: Item, language: str, needs: Sequence[str]) -> str:
+def missing(item: Question, language: str, needs: Sequence[str]) -> str:
     """What a question lacks in a language, in words; empty if nothing.
 
     `needs` are kinds of text (`question`, `answer`), or `choice` for options with right letters.
@@ -64,26 +64,26 @@ def missing(item: Item, language: str, needs: Sequence[str]) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def flawed_choices(data: OwnData) -> dict[str, str]:
+def invalid_choices(data: CustomDataset) -> dict[str, str]:
     """Question -> why its options are unfair in some language, which it is left out for in all.
 
     A question that a language does not have at all is not flawed.
     """
     return flaws(
         (item.id, own.name, _unfair(item, code))
-        for item in data.items
-        for code, own in data.tongues.items()
+        for item in data.questions
+        for code, own in data.languages.items()
     )
 
 
-def _unfair(item: Item, code: str) -> str:
+def _unfair(item: Question, code: str) -> str:
     options = item.options(code)
     if not options or not item.correct or not item.asked(code):
         return ""
     return MISSING if len(options) < len(item.letters) else flaw(options, item.correct)
 
 
-def load(data_dir: str | None, scripts: Scripts | None = None) -> OwnData:
+def load_custom_dataset(data_dir: str | None, scripts: Scripts | None = None) -> CustomDataset:
     """Read and check a user's file; read once per process and content."""
     if not data_dir:
         raise DataError(
@@ -106,7 +106,7 @@ def need_file(path: Path, option: str = "") -> None:
 
 
 @functools.lru_cache(maxsize=8)
-def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) -> OwnData:
+def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) -> CustomDataset:
     stated, tables = dict(scripts), read_tables(source.files[0])
     table = the_table(tables)
     columns = understood(table, stated)
@@ -118,9 +118,9 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) 
     return data
 
 
-def has_questions(data: OwnData) -> bool:
+def has_questions(data: CustomDataset) -> bool:
     """Whether there is any question in any language."""
-    return any(item.asked(code) for item in data.items for code in item.texts)
+    return any(item.asked(code) for item in data.questions for code in item.texts)
 
 
 def no_questions(table: Table) -> str:
@@ -134,11 +134,11 @@ def other_sheets(tables: Sequence[Table], table: Table) -> list[str]:
 
 
 def own_data(
-    source: Source, columns: Columns, items: Sequence[Item], tongues: Mapping[str, Tongue]
-) -> OwnData:
+    source: Source, columns: Columns, items: Sequence[Question], tongues: Mapping[str, Tongue]
+) -> CustomDataset:
     """What files hold, with their name and digest."""
     provenance, name = source.provenance(), Path(source.name)
-    record = DatasetRecord(
+    record = DatasetInfo(
         key=dataset_name(name),
         title=name.stem,
         licence="the user's own",
@@ -146,16 +146,16 @@ def own_data(
         language_names={code: own.name for code, own in tongues.items()},
         file=name.stem,
     )
-    return OwnData(record, tuple(items), tongues, columns, provenance)
+    return CustomDataset(record, tuple(items), tongues, columns, provenance)
 
 
-def scripts_that_decide(data: OwnData, language: str) -> tuple[str, ...]:
+def scripts_that_decide(data: CustomDataset, language: str) -> tuple[str, ...]:
     """Unicode names of a language's scripts, where they say what is in it, instead of langid.
 
     These are languages that langid does not know, and those that are written in another script
     than usual here (romanized Hindi), which langid would not recognize.
     """
-    own, usual = data.tongues[language], tongue(language, {})
+    own, usual = data.languages[language], tongue(language, {})
     if knows(language) and usual is not None and SCRIPTS[usual.script] == SCRIPTS.get(own.script):
         return ()
     return SCRIPTS.get(own.script, ())
@@ -169,7 +169,7 @@ def dataset_name(path: Path) -> str:
     stem = re.sub(r"[^\w]+|_+", "-", path.stem.lower()).strip("-")
     if not stem:
         stem = hashlib.sha256(path.stem.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    taken = {*RECORDS, *(record.dataset for record in RECORDS.values())}
+    taken = {*DATASETS, *(record.dataset for record in DATASETS.values())}
     return f"own-{stem}" if stem in taken else stem
 
 
@@ -191,23 +191,23 @@ def the_table(tables: Sequence[Table]) -> Table:
     return fitting[0] if fitting else tables[0]
 
 
-def _report(data: OwnData, others: Sequence[str]) -> None:
+def _report(data: CustomDataset, others: Sequence[str]) -> None:
     """Log once per file what was read, what is not used, and what is odd."""
     name = data.provenance["name"]
     log.info(
-        "%s: %d questions in %s", name, len(data.items),
-        ", ".join(f"{own.name} ({own.script})" for own in data.tongues.values()),
+        "%s: %d questions in %s", name, len(data.questions),
+        ", ".join(f"{own.name} ({own.script})" for own in data.languages.values()),
     )  # fmt: skip
     if others:
         log.warning("%s: sheets not read: %s", name, ", ".join(others))
     if data.columns.unused:
         log.warning("%s: columns not used: %s", name, ", ".join(data.columns.unused))
-    for code in data.tongues:
+    for code in data.languages:
         lacking = list(data.unusable(code, ("question",)))
         if lacking:
             log.warning(
                 "%s [%s]: %d of %d questions have no text: %s", name, code, len(lacking),
-                len(data.items), listed(lacking),
+                len(data.questions), listed(lacking),
             )  # fmt: skip
-    for note in notes(data.items, data.tongues):
+    for note in notes(data.questions, data.languages):
         log.warning("%s: %s", name, note)

@@ -10,7 +10,7 @@ from typing import Any
 import builders
 import damage
 import pytest
-from tests_of_own import FEW, write_csv
+from custom_tables import FEW, write_csv
 
 from xling_tasks.data.files import read_tables
 from xling_tasks.errors import DataError, XlingError

@@ -1,4 +1,4 @@
-"""One frozen record per dataset: what it is, where it is, what to expect in it (`records.yaml`)."""
+"""One frozen record per dataset: what it is, where it is, what is expected (`datasets.yaml`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xling_tasks.languages import LANGUAGES
 
 
 @dataclass(frozen=True)
-class DatasetRecord:
+class DatasetInfo:
     """Facts about one dataset.
 
     Attributes:
@@ -73,8 +73,8 @@ class DatasetRecord:
         return tuple(self.language_names)
 
 
-_FILE = Path(__file__).with_name("records.yaml")
-_FIELDS = {field.name for field in fields(DatasetRecord)} - {"key", "language_names"}
+_FILE = Path(__file__).with_name("datasets.yaml")
+_FIELDS = {field.name for field in fields(DatasetInfo)} - {"key", "language_names"}
 _FIELDS |= {"languages"}
 
 
@@ -85,14 +85,14 @@ def _content() -> dict[str, Any]:
         raise DataError(str(error)) from error
 
 
-def _family(name: str) -> dict[str, DatasetRecord]:
+def _family(name: str) -> dict[str, DatasetInfo]:
     """The records of a family by key; its languages are ours where it states none."""
     rows = dict(_CONTENT[name])
     shared = rows.pop("all")
     return {key: _record(key, {**shared, **row}) for key, row in rows.items()}
 
 
-def _record(key: str, row: dict[str, Any]) -> DatasetRecord:
+def _record(key: str, row: dict[str, Any]) -> DatasetInfo:
     for name in row.keys() - _FIELDS:
         raise DataError(f"{_FILE}, {key}: unknown field {name!r}.{did_you_mean(name, _FIELDS)}")
     stated = "languages" in row
@@ -105,7 +105,7 @@ def _record(key: str, row: dict[str, Any]) -> DatasetRecord:
     if len(codes) > len(set(codes)):
         raise DataError(f"{_FILE}, {key}: languages: one stands there twice: {codes}")
     names = {code: KNOWN[code].name for code in codes}
-    return DatasetRecord(key=key, language_names=names, **row)
+    return DatasetInfo(key=key, language_names=names, **row)
 
 
 _CONTENT = _content()
@@ -125,7 +125,7 @@ BUNDLED_SAMPLES = frozenset(
 )
 """The bundled samples by their name in results: to try things with, no datasets to submit."""
 
-RECORDS = {**XLINGHEALTH, **MMEDBENCH, **PROMPT_SETS}
+DATASETS = {**XLINGHEALTH, **MMEDBENCH, **PROMPT_SETS}
 """Every dataset by its key."""
 
 LANGUAGE_NAMES = XLINGHEALTH["liveqa"].language_names

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from xling_tasks.data.cells import id_in, number_text, plain_id, text_in
+from xling_tasks.data.custom.columns import Columns, unknown
+from xling_tasks.data.custom.tongues import Scripts, Tongue, checked_script, english_first, tongue
 from xling_tasks.data.files import Table
-from xling_tasks.data.own.columns import Columns, unknown
-from xling_tasks.data.own.tongues import Scripts, Tongue, checked_script, english_first, tongue
 from xling_tasks.errors import DataError, SettingError
 
 LETTERS = "ABCDEFGH"
@@ -21,7 +21,7 @@ languages), or that was too narrow for its number."""
 
 
 @dataclass
-class Item:
+class Question:
     """One question with all that the file has of it.
 
     Attributes:
@@ -72,9 +72,9 @@ class Item:
 
 def items_of(
     table: Table, columns: Columns, stated: Scripts
-) -> tuple[list[Item], dict[str, Tongue]]:
+) -> tuple[list[Question], dict[str, Tongue]]:
     """The questions of a table and its languages, English first."""
-    items: dict[str, Item] = {}
+    items: dict[str, Question] = {}
     tongues, wide = dict(columns.tongues), columns.shape == "wide"
     letters: dict[str, dict[str, tuple[str, ...]]] = {}
     for index in range(len(table.rows)):
@@ -90,7 +90,7 @@ def items_of(
             tongue = row.tongue(stated)
             _refuse_another(row, tongue, tongues.setdefault(tongue.code, tongue))
             texts, what = {tongue.code: columns.texts["*"]}, row.place()
-        item = items.setdefault(key, Item(key, row.place(), table.numbers[index]))
+        item = items.setdefault(key, Question(key, row.place(), table.numbers[index]))
         given = letters.setdefault(key, {})
         if wide:
             _add_once(item, row, given, what)
@@ -115,7 +115,7 @@ def items_of(
     return list(items.values()), english_first(tongues)
 
 
-def key_of(item: Item, columns: Columns) -> str:
+def key_of(item: Question, columns: Columns) -> str:
     """What a row must not share with another: id, or in the long shape id and language."""
     return item.id if columns.shape == "wide" else f"{item.id}\0{next(iter(item.places))}"
 
@@ -212,7 +212,7 @@ def _refuse_another(row: _Row, own: Tongue, first: Tongue) -> None:
 
 
 def _add_once(
-    item: Item, row: _Row, letters: dict[str, tuple[str, ...]], what: str, english: bool = True
+    item: Question, row: _Row, letters: dict[str, tuple[str, ...]], what: str, english: bool = True
 ) -> None:
     """Add a row's category, criteria and right letters to those of other rows of its question."""
     category, criteria = row.text("category") or "", row.criteria()

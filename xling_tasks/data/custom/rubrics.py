@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.own.columns import CONVERSATIONS, Columns
-from xling_tasks.data.own.load import OwnData, Stated, load, own_data
-from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.rubric_cells import Criterion, after, criteria_in, texts_of
-from xling_tasks.data.own.tongues import Scripts, Tongue, english_first
-from xling_tasks.data.own.turns import (
+from xling_tasks.data.custom.columns import CONVERSATIONS, Columns
+from xling_tasks.data.custom.dataset import CustomDataset, Stated, load_custom_dataset, own_data
+from xling_tasks.data.custom.questions import Question
+from xling_tasks.data.custom.rubric_cells import Criterion, after, criteria_in, texts_of
+from xling_tasks.data.custom.tongues import Scripts, Tongue, english_first
+from xling_tasks.data.custom.turns import (
     SAMPLE,
     Turn,
     language_of_file,
@@ -58,7 +58,7 @@ class Rubric:
 
 
 @dataclass(frozen=True, eq=False)
-class RubricData(OwnData):
+class RubricData(CustomDataset):
     """Conversations as the tasks take other questions, with their rubrics by id."""
 
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
@@ -127,9 +127,11 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) 
     for note in of_names(source.files, stated):
         log.warning(note)
     log.info(
-        "%s: %d conversations with %d criteria, in %s", data.provenance["name"], len(data.items),
+        "%s: %d conversations with %d criteria, in %s",
+        data.provenance["name"],
+        len(data.questions),
         sum(len(each.criteria) for each in data.rubrics.values()),
-        ", ".join(f"{own.name} ({own.script})" for own in data.tongues.values()),
+        ", ".join(f"{own.name} ({own.script})" for own in data.languages.values()),
     )  # fmt: skip
     return data
 
@@ -275,8 +277,8 @@ def _check_roles(known: Rubric, new: Rubric) -> None:
                 )
 
 
-def _item(rubric: Rubric) -> Item:
-    return Item(
+def _item(rubric: Rubric) -> Question:
+    return Question(
         rubric.id,
         rubric.place,
         category=rubric.themes[0] if rubric.themes else "",
@@ -290,7 +292,7 @@ def _item(rubric: Rubric) -> Item:
 
 def _of_table(path: Path, stated: Scripts) -> RubricData:
     """A table with a column `criteria`: questions of one turn."""
-    plain = load(str(path), stated)
+    plain = load_custom_dataset(str(path), stated)
     if "criteria" not in plain.columns.once:
         raise DataError(
             f"{path}: has no column 'criteria'; a cell holds one criterion per line, with its "
@@ -310,12 +312,12 @@ def _of_table(path: Path, stated: Scripts) -> RubricData:
             dict(item.places),
             (item.category,) if item.category else (),
         )
-        for item in plain.items
+        for item in plain.questions
     }
     return RubricData(**vars(plain), rubrics=rubrics)
 
 
-def criteria_of(item: Item) -> tuple[Criterion, ...]:
+def criteria_of(item: Question) -> tuple[Criterion, ...]:
     """The criteria of a table's question, the same in every language that has them."""
     criteria = criteria_in(f"{item.place}, column 'criteria'", item.criteria)
     for place, cell in item.criteria_beside:

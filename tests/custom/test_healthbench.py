@@ -14,7 +14,7 @@ from xling_metrics.answer_language import Told, not_checked, tell
 from xling_metrics.rubric import rubric_bounds, rubric_score
 
 from xling_tasks.cli import main
-from xling_tasks.data.own.rubrics import load_rubrics
+from xling_tasks.data.custom.rubrics import load_rubrics
 from xling_tasks.languages import known_language
 
 TASK = "xling_custom_rubric"
@@ -167,7 +167,7 @@ def translated(code):
 ])  # fmt: skip
 def test_a_file_with_english_and_a_translation_is_read_whatever_its_name(tmp_path, name, made):
     data = load_rubrics(str(write(tmp_path / name, made)))
-    assert list(data.tongues) == ["en", "sw"]
+    assert list(data.languages) == ["en", "sw"]
     for code, texts in (("en", ENGLISH), ("sw", SWAHILI)):
         assert [own.turns[code][0]["content"] for own in data.rubrics.values()] == texts
 

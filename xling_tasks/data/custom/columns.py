@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from unicodedata import category
 
+from xling_tasks.data.custom.tongues import Scripts, Tongue, english_first, tongue
 from xling_tasks.data.files import Table
-from xling_tasks.data.own.tongues import Scripts, Tongue, english_first, tongue
 from xling_tasks.errors import DataError, did_you_mean, nearest
 
 ONCE = ("id", "category", "correct", "criteria")

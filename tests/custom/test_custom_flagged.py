@@ -6,12 +6,12 @@ import json
 
 import pytest
 from builders import evaluated
+from custom_tables import write_csv
 from fixed import Fixed
-from tests_of_own import write_csv
 
 from xling_tasks.cli import main
 from xling_tasks.data.choices import EQUAL, MISSING, flaw, plain
-from xling_tasks.data.own.load import flawed_choices, load
+from xling_tasks.data.custom.dataset import invalid_choices, load_custom_dataset
 
 SAME = [("Le cœur ", "le  Cœur"), ("ＡＢＣ", "abc"), ("a\u00a0b", "A b"), ("e\u0301", "é"), ("x\u200b", "X"),
         ("ｶﾞ", "ガ"), ("STRASSE", "straße")]  # fmt: skip
@@ -55,7 +55,7 @@ def exam():
 
 def test_a_damaged_question_is_left_out_everywhere_and_the_gap_given_with_it(run, tmp_path):
     path = write_csv(tmp_path / "exam.csv", exam())
-    assert flawed_choices(load(str(path))) == {
+    assert invalid_choices(load_custom_dataset(str(path))) == {
         **{f"e{i}": "wrong option equals a right one in Spanish" for i in (3, 7, 11)},
         "e15": "option text missing in Spanish",
     }

@@ -11,7 +11,7 @@ import pytest
 from xling_task_yaml._generate import CRITERIA, DATASETS, leaves_of
 
 from xling_tasks.data import xlinghealth
-from xling_tasks.data.there import check_there
+from xling_tasks.data.availability import check_availability
 from xling_tasks.errors import DataError
 
 ONLY = """
@@ -31,7 +31,7 @@ def test_names_groups_and_patterns():
     }
     assert {leaf.record for leaf in leaves_of(["mmedbench_ja", "xling_custom"]).values()} == {
         "mmedbench", "own"}  # fmt: skip
-    check_there(["xlinghealth_demo", "mmedbench_demo", "xling_empathy", "mmlu"], None, None)
+    check_availability(["xlinghealth_demo", "mmedbench_demo", "xling_empathy", "mmlu"], None, None)
 
 
 def test_the_command_says_so_before_the_harness_reads_its_files(tmp_path):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from tests_of_own import FEW, write_csv, write_table
+from custom_tables import FEW, write_csv, write_table
 
 from xling_tasks.cli import main
-from xling_tasks.data.own.load import load
+from xling_tasks.data.custom.dataset import load_custom_dataset
 
 
 def translated(serve, path, to, *words, says="x", **metadata):
@@ -35,9 +35,9 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     shown = capsys.readouterr().out
     assert "Swahili: 2 texts translated" in shown and "Portuguese: 0 texts" in shown
     assert "Not in it: source." in shown
-    data = load(str(to))
-    assert {item.criteria for item in data.items} == {"5: Says rest\n-2: Says salt"}
-    assert data.items[2].texts["sw"] == {
+    data = load_custom_dataset(str(to))
+    assert {item.criteria for item in data.questions} == {"5: Says rest\n-2: Says salt"}
+    assert data.questions[2].texts["sw"] == {
         "question": "Je, chumvi nyingi ni mbaya kwangu?",
         "answer": "Chumvi nyingi sana huongeza shinikizo la damu.",
     }
@@ -46,8 +46,10 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     again = ["translate", "prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[5:]]
     assert main(again) == 0 and "Not in it: the 'notes' of before." in capsys.readouterr().out
     # What was there stays, and the file that was read is as it was.
-    assert data.items[0].texts == load(str(path)).items[0].texts
-    assert "sw" not in {c for c, own in load(str(path)).items[2].texts.items() if own}
+    assert data.questions[0].texts == load_custom_dataset(str(path)).questions[0].texts
+    assert "sw" not in {
+        c for c, own in load_custom_dataset(str(path)).questions[2].texts.items() if own
+    }
     assert main(command) == 2 and "is there already" in capsys.readouterr().err
 
 
@@ -67,9 +69,9 @@ def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path):
     for ending in ("csv", "jsonl", "xlsx", "parquet"):
         to = tmp_path / f"g.{ending}"
         assert translated(serve, path, to, languages="sw") == 0
-        data = load(str(to))
-        assert data.tongues["hi"].script == "Latn"
-        assert data.items[0].criteria == (
+        data = load_custom_dataset(str(to))
+        assert data.languages["hi"].script == "Latn"
+        assert data.questions[0].criteria == (
             criteria if ending in ("jsonl", "parquet") else "5: Says rest."
         )
-        assert not data.items[1].criteria
+        assert not data.questions[1].criteria

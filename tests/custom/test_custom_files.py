@@ -8,11 +8,11 @@ from typing import Any
 
 import openpyxl
 import pytest
-from tests_of_own import FEW, loaded, write_book, write_csv, write_table
+from custom_tables import FEW, loaded, write_book, write_csv, write_table
 
-from xling_tasks.data.own.load import dataset_name, load
-from xling_tasks.data.own.oddities import alike_ids, notes
-from xling_tasks.data.own.wrong import wrong_answers
+from xling_tasks.data.custom.dataset import dataset_name, load_custom_dataset
+from xling_tasks.data.custom.negatives import negatives_of
+from xling_tasks.data.custom.oddities import alike_ids, notes
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.settings import Settings
 
@@ -27,7 +27,7 @@ LONG = [
 
 def raised(path: Path) -> str:
     with pytest.raises(DataError) as error:
-        load(str(path))
+        load_custom_dataset(str(path))
     assert "\n" not in str(error.value) and str(path) in str(error.value)
     return str(error.value)
 
@@ -54,25 +54,25 @@ def test_every_form_is_read_alike(tmp_path, form, rows):
     path = write_table(tmp_path / f"f.{ending}", rows, **OF_CSV.get(form, {}))
     if ending == "xlsx":
         edited(path, lambda book: book.create_sheet("Notes").append(["for people"]))
-    data = load(str(path))
-    assert [item.id for item in data.items] == ["1", "2", "3"]
-    assert {code: own.name for code, own in data.tongues.items()} == {
+    data = load_custom_dataset(str(path))
+    assert [item.id for item in data.questions] == ["1", "2", "3"]
+    assert {code: own.name for code, own in data.languages.items()} == {
         "en": "English", "pt": "Portuguese", "sw": "Swahili"
     }  # fmt: skip
-    assert data.items[1].texts["pt"]["answer"] == FEW[1]["answer_pt"]
+    assert data.questions[1].texts["pt"]["answer"] == FEW[1]["answer_pt"]
     assert data.unusable("sw", ("question",)) == {"3": "question text missing"}
 
 
 def test_languages_may_be_named_in_many_ways_and_unknown_ones_by_their_script(tmp_path):
     names = ["question_English", "Question (pt-BR)", "question_swh", "question_iw", "question_ind"]
     rows = [dict.fromkeys(names, "Some text?") | {"id": "1"}]
-    assert list(loaded(tmp_path, rows).tongues) == ["en", "pt", "sw", "he", "id"]
+    assert list(loaded(tmp_path, rows).languages) == ["en", "pt", "sw", "he", "id"]
     long = [{**row, "script": "Latn"} for row in LONG if row["language"] != "sw"]
     long += [{**LONG[0], "language": "dag", "script": "Latn"}]
-    assert loaded(tmp_path, long).tongues["dag"].script == "Latn"
+    assert loaded(tmp_path, long).languages["dag"].script == "Latn"
     stated = Settings.parse({"scripts": {"dag": {"script": "latn", "name": "Dagbani"}}}, {}).scripts
     path = write_csv(tmp_path / "g.csv", [{"question_en": "A?", "question_dag": "B?"}])
-    assert load(str(path), stated).tongues["dag"].name == "Dagbani"
+    assert load_custom_dataset(str(path), stated).languages["dag"].name == "Dagbani"
     assert Settings.parse({"scripts": "dag:Latn+nqo:Nkoo"}, {}).scripts["nqo"] == ("Nkoo", "")
 
 
@@ -133,7 +133,7 @@ def test_a_missing_file_a_folder_and_no_setting_say_what_to_do(tmp_path):
         (str(tmp_path / "x.csv"), "xling data new x.csv"),
     ):
         with pytest.raises(DataError, match=said):
-            load(place)
+            load_custom_dataset(place)
     for value in ("Latn", {"dag": "Runic"}, {"dag!": "Latn"}, {"dag": {"x": 1}}, 3):
         with pytest.raises(SettingError, match="scripts"):
             Settings.parse({"scripts": value}, {})
@@ -151,14 +151,14 @@ def test_a_dataset_is_named_after_the_file_and_never_as_one_of_ours():
 def test_drawn_wrong_answers_are_never_right(tmp_path):
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": f"a{n % 3}"} for n in range(30)]
     data = loaded(tmp_path, rows)
-    first = wrong_answers(data)
+    first = negatives_of(data)
     assert all(own[0].text["en"] != f"a{int(key) % 3}" for key, own in first.items())
     # 'Yes.' is no wrong answer beside 'yes'.
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": text, "wrong_answer_en": wrong}
             for n, (text, wrong) in enumerate([("Yes.", ""), ("yes", "YES!"), ("No", "")])]  # fmt: skip
-    made = wrong_answers(loaded(tmp_path, rows))
+    made = negatives_of(loaded(tmp_path, rows))
     assert [w.id for w in made["0"]] == ["of_2"] and made["1"][0].contradicts == ("en",)
-    assert wrong_answers(loaded(tmp_path, rows[:1])) == {}
+    assert negatives_of(loaded(tmp_path, rows[:1])) == {}
 
 
 def test_a_sign_that_changes_an_answer_makes_a_wrong_one(tmp_path):
@@ -166,7 +166,7 @@ def test_a_sign_that_changes_an_answer_makes_a_wrong_one(tmp_path):
              ("¿Sí?", "sí"), ("(Rest)", '"rest!"')]  # fmt: skip
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": right, "wrong_answer_en": wrong}
             for n, (right, wrong) in enumerate(pairs)]  # fmt: skip
-    made = wrong_answers(loaded(tmp_path, rows))
+    made = negatives_of(loaded(tmp_path, rows))
     same = [bool(made[str(n)][0].contradicts) for n in range(len(pairs))]
     assert same == [False] * 4 + [True] * 3
 
@@ -180,15 +180,15 @@ def test_what_stands_above_and_beside_a_header(tmp_path):
     assert "is 'Perguntas 2024' a title? delete the rows above the header" in raised(path)
     # Cells of a column without a name are not read, and that is said.
     merged = [name if name != "answer_en" else None for name in wide]
-    data = load(str(write_book(tmp_path / "c.xlsx", merged, *rows)))
+    data = load_custom_dataset(str(write_book(tmp_path / "c.xlsx", merged, *rows)))
     assert data.columns.unused == ("column C, which has no name",)
     path = tmp_path / "d.csv"
     path.write_text("sep=;\nid;question_en;question_pt;\n1;a, b?;c?;note\n", encoding="utf-8")
-    data = load(str(path))
+    data = load_custom_dataset(str(path))
     assert data.columns.unused == ("column 4, which has no name",)
-    assert data.items[0].place.endswith("row 3")
+    assert data.questions[0].place.endswith("row 3")
     path.write_text('id;question_en;"notes, for, people, only"\n1;a?;b\n', encoding="utf-8")
-    assert load(str(path)).items[0].texts["en"]["question"] == "a?"
+    assert load_custom_dataset(str(path)).questions[0].texts["en"]["question"] == "a?"
     for content, said in (
         (b"Perguntas\nid;question_en\n1;a?\n", "so delete a title above it"),
         (b"Perguntas\nid,question_en\n1,a?\n", "but the header has 1; a text with ',' in it"),
@@ -212,9 +212,11 @@ def test_cells_that_are_no_texts_are_never_made_into_other_ones(tmp_path):
     for value, form, text in ((0.1 + 0.2, "General", "0.3"), (1500, "#,##0", "1500"), (37.5, "0.00",
                               "37.5"), (500, COMMA, "500"), (500, ACCOUNTS, "500"),
                               (-500, COMMA, "-500"), (500, "[$-409]0", "500")):  # fmt: skip
-        assert load(str(sheet(value, form))).items[0].texts["en"]["answer"] == text
+        assert (
+            load_custom_dataset(str(sheet(value, form))).questions[0].texts["en"]["answer"] == text
+        )
     rows = [{"id": 1.0, "question_en": "a?", "option_a_en": 5.0, "option_b_en": 7.5}]
-    (item,) = loaded(tmp_path, rows, "parquet").items
+    (item,) = loaded(tmp_path, rows, "parquet").questions
     assert (item.id, item.options("en")) == ("1", {"A": "5", "B": "7.5"})
 
 
@@ -224,18 +226,18 @@ def test_errors_of_spreadsheets_in_other_languages_and_escapes_of_workbooks(tmp_
         rows = [{**row, "answer_en": shown}]
         assert f"shows the error {shown}" in raised(write_csv(tmp_path / "f.csv", rows))
     for fine in ("#1 rest", "Take #2!", "#", "N/D"):
-        (item,) = loaded(tmp_path, [{**row, "answer_en": fine}]).items
+        (item,) = loaded(tmp_path, [{**row, "answer_en": fine}]).questions
         assert item.texts["en"]["answer"] == fine
     # As Excel writes a pasted line end; such an escape that is meant as a text is escaped itself.
     text = "One_x000D_\ntwo_x005F_x000D_, _xD83D__xDE00_"
-    (item,) = loaded(tmp_path, [{"id": 1, "question_en": text}], "xlsx").items
+    (item,) = loaded(tmp_path, [{"id": 1, "question_en": text}], "xlsx").questions
     assert item.texts["en"]["question"] == "One\ntwo_x000D_, \U0001f600"
 
 
 def test_headers_with_unseen_characters_scripts_and_more_than_a_language(tmp_path):
     def languages(*names: str) -> list[tuple[str, str]]:
         row = {"id": "1", "ques\u200btion_en\ufeff": "a?", **dict.fromkeys(names, "b?")}
-        tongues = loaded(tmp_path, [row]).tongues
+        tongues = loaded(tmp_path, [row]).languages
         return [(own.code, own.script) for own in list(tongues.values())[1:]]
 
     assert languages("question\u00a0pt\u00a0BR", "Question (zh-Hant)", "question_hi_Latn") == [
@@ -272,14 +274,14 @@ def test_a_key_that_appears_twice_is_refused(tmp_path):
 def test_odd_ids_do_not_break_and_alike_ones_are_named(tmp_path):
     ids = ["007", "7", "²", "9" * 5000, "Q1", "q1", "\ufeff8\u200b"]
     data = loaded(tmp_path, [{"id": key, "question_en": f"{n}?"} for n, key in enumerate(ids)])
-    assert alike_ids(data.items) == [("007", "7"), ("Q1", "q1")]
-    assert data.items[-1].id == "8" and data.unusable("en", ("answer",))
+    assert alike_ids(data.questions) == [("007", "7"), ("Q1", "q1")]
+    assert data.questions[-1].id == "8" and data.unusable("en", ("answer",))
 
 
 def test_languages_that_share_no_question_are_named(tmp_path):
     other = {"en": "", "pt": "0", "sw": ""}
     data = loaded(tmp_path, [{**row, "id": other[row["language"]] + row["id"]} for row in LONG])
-    (said,) = [n for n in notes(data.items, data.tongues) if "nothing can be compared" in n]
+    (said,) = [n for n in notes(data.questions, data.languages) if "nothing can be compared" in n]
     assert said.startswith("no question is in both English and Portuguese")
 
 
@@ -295,7 +297,7 @@ def test_a_question_is_not_asked_where_guessing_is_easier(tmp_path):
         "1": "fewer options than in another language", "2": "correct letters missing"
     }  # fmt: skip
     assert set(data.unusable("en", ("choice",))) == {"2"}
-    said = "\n".join(notes(data.items, data.tongues))
+    said = "\n".join(notes(data.questions, data.languages))
     for part in (
         "two options read alike in English: question 2",
         "fewer options in Portuguese than in another language: question 1",
@@ -321,7 +323,7 @@ def test_every_language_is_shown_as_many_wrong_answers(tmp_path, given, shown):
         row |= {f"question_{code}": "a?", f"answer_{code}": "right"}
         for number, text in enumerate(own.replace("_", " "), start=1):
             row[f"wrong_answer_{number}_{code}"] = text.strip()
-    (wrong,) = wrong_answers(loaded(tmp_path, [row])).values()
+    (wrong,) = negatives_of(loaded(tmp_path, [row])).values()
     found = {code: [int(w.id[-1]) for w in wrong if w.usable(code)] for code in given}
     assert found == shown
 

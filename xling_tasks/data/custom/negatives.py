@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import regex
 
-from xling_tasks.data.own.load import OwnData
-from xling_tasks.data.own.rows import Item
+from xling_tasks.data.custom.dataset import CustomDataset
+from xling_tasks.data.custom.questions import Question
 
 _TRIES = 100
 
 
-class Wrong(NamedTuple):
+class Negative(NamedTuple):
     """One wrong answer to a question.
 
     Attributes:
@@ -44,7 +44,7 @@ class Wrong(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8)
-def wrong_answers(data: OwnData) -> dict[str, tuple[Wrong, ...]]:
+def negatives_of(data: CustomDataset) -> dict[str, tuple[Negative, ...]]:
     """The wrong answers to every question; none to one that has no answer itself.
 
     Those of the file go first; a question without any gets one that is drawn: the answer to
@@ -52,7 +52,7 @@ def wrong_answers(data: OwnData) -> dict[str, tuple[Wrong, ...]]:
     own (by its id), among those that have an answer wherever this question has, and whose
     question and answer differ from its own in every language.
     """
-    pool = [item for item in data.items if any("answer" in own for own in item.texts.values())]
+    pool = [item for item in data.questions if any("answer" in own for own in item.texts.values())]
     wrong = {}
     for item in pool:
         own = tuple(_given(item)) or tuple(_drawn(item, pool))
@@ -62,15 +62,15 @@ def wrong_answers(data: OwnData) -> dict[str, tuple[Wrong, ...]]:
     return wrong
 
 
-def _given(item: Item) -> Iterator[Wrong]:
+def _given(item: Question) -> Iterator[Negative]:
     kinds = {k for own in item.texts.values() for k in own if k.startswith("wrong_answer_")}
     for kind in sorted(kinds, key=lambda name: int(name.rpartition("_")[2])):
         text = {code: own[kind] for code, own in item.texts.items() if kind in own}
         same = tuple(code for code, own in text.items() if _same(own, item.texts[code], "answer"))
-        yield Wrong(f"wrong_{kind.rpartition('_')[2]}", text, same)
+        yield Negative(f"wrong_{kind.rpartition('_')[2]}", text, same)
 
 
-def _shared(item: Item, wrong: Sequence[Wrong]) -> set[str]:
+def _shared(item: Question, wrong: Sequence[Negative]) -> set[str]:
     """The ids of the wrong answers that every language has which has any.
 
     A language that has none in common with English goes without; so does the one with the fewest,
@@ -91,17 +91,17 @@ def _shared(item: Item, wrong: Sequence[Wrong]) -> set[str]:
     return set()
 
 
-def _drawn(item: Item, pool: Sequence[Item]) -> Iterator[Wrong]:
+def _drawn(item: Question, pool: Sequence[Question]) -> Iterator[Negative]:
     draw = random.Random(f"0\0{item.id}")
     tried = (pool[draw.randrange(len(pool))] for _ in range(_TRIES))
     for donor in (*tried, *pool):
         if _fits(item, donor):
             text = {code: own["answer"] for code, own in donor.texts.items() if "answer" in own}
-            yield Wrong(f"of_{donor.id}", text)
+            yield Negative(f"of_{donor.id}", text)
             return
 
 
-def _fits(item: Item, donor: Item) -> bool:
+def _fits(item: Question, donor: Question) -> bool:
     """Whether another question's answer is a wrong answer to this one, in all its languages."""
     if donor.id == item.id:
         return False

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xling_tasks.data import mmedbench
-from xling_tasks.data.records import MMEDBENCH, XLINGHEALTH
+from xling_tasks.data.dataset_info import MMEDBENCH, XLINGHEALTH
 from xling_tasks.data.sources import find_source
 
 
-def check_there(names: Iterable[str], data_dir: str | None, dataset: str | None) -> None:
+def check_availability(names: Iterable[str], data_dir: str | None, dataset: str | None) -> None:
     """Look for the files of all tasks; none of them is read.
 
     Names are tasks, groups and patterns as `--tasks` takes them; what is not ours is left out.

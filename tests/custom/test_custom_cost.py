@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests_of_own import FEW, write_csv
+from custom_tables import FEW, write_csv
 
 from xling_tasks.cli import main
 from xling_tasks.commands.cost import costs, load_tasks

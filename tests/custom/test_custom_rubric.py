@@ -6,14 +6,14 @@ import json
 import re
 
 import pytest
+from custom_tables import write_csv
 from own_rubric_parts import CANARY, Says, by_words, conversation, write
 from scripted import material
-from tests_of_own import write_csv
 
 from xling_tasks.cli import main
-from xling_tasks.data.own.check import check_conversations, is_own_file
-from xling_tasks.data.own.rubrics import load_rubrics
-from xling_tasks.data.own.turns import SAMPLE
+from xling_tasks.data.custom.check import check_conversations, is_own_file
+from xling_tasks.data.custom.rubrics import load_rubrics
+from xling_tasks.data.custom.turns import SAMPLE
 from xling_tasks.errors import DataError
 
 TASK = "xling_custom_rubric"
@@ -125,10 +125,10 @@ def test_empty_answers_earn_nothing_and_failed_judges_are_no_score(scored):
 
 def test_the_sample_is_sound_and_what_data_new_writes(tmp_path, capsys):
     data = load_rubrics(None)
-    assert tuple(data.tongues) == ("en", "es", "zh", "hi", "fr", "ar")
+    assert tuple(data.languages) == ("en", "es", "zh", "hi", "fr", "ar")
     assert len(data.rubrics) == 6
     for rubric in data.rubrics.values():
-        assert set(rubric.turns) == set(data.tongues)
+        assert set(rubric.turns) == set(data.languages)
         assert 4 <= len(rubric.criteria) <= 6
         assert any(c.points < 0 for c in rubric.criteria) and rubric.themes
     assert SAMPLE.name == "rubric_demo.jsonl"
@@ -159,7 +159,7 @@ def test_a_file_per_language_is_paired_by_id(tmp_path, capsys):
     assert [set(rubric.turns) for rubric in data.rubrics.values()] == [{"en", "hi"}, {"en"}]
     assert len(data.rubrics["a"].criteria) == 3 and len(data.provenance["files"]) == 2
     # Called as the folder, so that one more language does not make it another dataset.
-    assert data.record.dataset == data.record.key and data.record.title == tmp_path.name
+    assert data.record.dataset == data.info.key and data.record.title == tmp_path.name
     # Parted by commas, they are checked as they are run.
     status, said = told(capsys, "data", "check", ",".join(map(str, paths)))
     assert (status, said["usable"]) == (0, {TASK: {"en": 2, "hi": 1}})

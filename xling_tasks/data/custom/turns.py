@@ -9,7 +9,7 @@ from typing import Any
 
 from xling_metrics.languages import KNOWN, SCRIPTS
 
-from xling_tasks.data.own.tongues import Scripts, Tongue, tongue
+from xling_tasks.data.custom.tongues import Scripts, Tongue, tongue
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 

@@ -6,11 +6,11 @@ import json
 
 import openpyxl
 import pytest
-from tests_of_own import FEW, write_book, write_csv, write_table
+from custom_tables import FEW, write_book, write_csv, write_table
 
 from xling_tasks.cli import main
-from xling_tasks.data.own import columns
-from xling_tasks.data.own.load import load
+from xling_tasks.data.custom import columns
+from xling_tasks.data.custom.dataset import load_custom_dataset
 
 
 def test_one_language_alone_has_nothing_to_be_compared_with(tmp_path, capsys):
@@ -25,7 +25,9 @@ def test_one_language_alone_has_nothing_to_be_compared_with(tmp_path, capsys):
 def test_the_example_is_read_without_a_remark(tmp_path, capsys, ending, shape):
     path = str(tmp_path / f"clinic.{ending}")
     assert main(["data", "new", path, *shape]) == 0
-    assert len(load(path).items) == 6 and list(load(path).tongues) == ["en", "pt", "sw"]
+    assert len(load_custom_dataset(path).questions) == 6 and list(
+        load_custom_dataset(path).languages
+    ) == ["en", "pt", "sw"]
     assert main(["data", "check", path]) == 0
     shown = capsys.readouterr().out
     assert "Nothing is odd." in shown

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xling_tasks.data.cells import natural
 from xling_tasks.data.choices import plain
-from xling_tasks.data.own.rows import Item
-from xling_tasks.data.own.tongues import Tongue
+from xling_tasks.data.custom.questions import Question
+from xling_tasks.data.custom.tongues import Tongue
 from xling_tasks.output import many
 
 
-def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
+def notes(items: Sequence[Question], tongues: Mapping[str, Tongue]) -> Iterator[str]:
     """A line for each odd thing."""
     for ids in alike_ids(items):
         shown = " and ".join(map(repr, ids))
@@ -30,7 +30,7 @@ def notes(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]
     yield from _fewer(items, tongues)
 
 
-def alike_ids(items: Sequence[Item]) -> list[tuple[str, ...]]:
+def alike_ids(items: Sequence[Question]) -> list[tuple[str, ...]]:
     """Ids that differ in case, leading zeros, spaces or unseen characters alone."""
     groups: dict[str, list[str]] = {}
     for item in items:
@@ -45,7 +45,7 @@ def _plain(key: str) -> str:
     return re.sub(r"(?<!\d)0+(?=\d)", "", key)
 
 
-def _fewer(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
+def _fewer(items: Sequence[Question], tongues: Mapping[str, Tongue]) -> Iterator[str]:
     """Languages that lack an option of a question."""
     fewer: dict[str, list[str]] = {}
     for item in items:
@@ -59,7 +59,7 @@ def _fewer(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str
         )
 
 
-def _coinciding(items: Sequence[Item], tongues: Mapping[str, Tongue]) -> Iterator[str]:
+def _coinciding(items: Sequence[Question], tongues: Mapping[str, Tongue]) -> Iterator[str]:
     """Languages in which two options of a question read alike."""
     found: dict[str, list[str]] = {}
     for item in items:

@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 from builders import write_lines
 
-from xling_tasks.data.own.load import OwnData, load
+from xling_tasks.data.custom.dataset import CustomDataset, load_custom_dataset
 
 _FEW = (
     ("1", "What helps against a cold?", "Rest and plenty of fluids help the body to recover.",
@@ -60,6 +60,6 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]], **options: str) -
     return path
 
 
-def loaded(folder: Path, rows: Sequence[Mapping[str, Any]], ending: str = "csv") -> OwnData:
+def loaded(folder: Path, rows: Sequence[Mapping[str, Any]], ending: str = "csv") -> CustomDataset:
     """What is read of a table."""
-    return load(str(write_table(folder / f"f.{ending}", rows)))
+    return load_custom_dataset(str(write_table(folder / f"f.{ending}", rows)))
