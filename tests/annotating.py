@@ -11,7 +11,7 @@ from typing import Any
 from browser import Opened
 from builders import STAMP, write_samples
 
-from xling_tasks.cli import parsed
+from xling_tasks.cli import parse
 from xling_tasks.commands.annotate.page import RATING, page_data, write_page
 
 CORRECTNESS = "xlinghealth_correctness_liveqa_"
@@ -28,7 +28,7 @@ HOSTILE = {
 
 def xling(*words: object) -> Any:
     """As the command does it; an error is raised."""
-    chosen = parsed([*map(str, words)])
+    chosen = parse([*map(str, words)])
     return chosen.run(chosen)
 
 

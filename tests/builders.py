@@ -445,7 +445,12 @@ def readers(out: Path, to: Path, other: Path | None = None, name: str = "") -> d
     hf = ["--model-id", "a/b", "--force"]
     words: dict[str, list[Any]] = {
         "report": ["report", out, *few, "--to", to / "report"],
-        "board": ["board", f"{name}={out}" if name else out, "--to", to / "board"],
+        "leaderboard": [
+            "leaderboard",
+            f"{name}={out}" if name else out,
+            "--to",
+            to / "leaderboard",
+        ],
         "compare": ["compare", out, other or out, "--to", to / "compare"],
         "compare back": ["compare", other or out, out, "--to", to / "compare"],
         "annotate": ["annotate", out, "--n", "4", "--to", to / "page.html"],

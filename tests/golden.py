@@ -263,7 +263,7 @@ def prepare(folder: Path) -> None:
     call(folder, *TRAIN, "--data", str(folder), "--to", str(folder / "classifier"), program="xling")
 
 
-TRAIN = ("empathy", "train")
+TRAIN = ("train-empathy",)
 
 
 def call(folder: Path, *words: str, program: str) -> None:

@@ -240,7 +240,7 @@ class Settings:
             and over the others; None for no such means.
         prompt_set: `all` of our prompts in several languages, the fixed `small` part of them, or
             a JSONL file of other prompts.
-        empathy_classifier: Folder of a classifier made with `xling empathy train`.
+        empathy_classifier: Folder of a classifier made with `xling train-empathy`.
         xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
         xling_resume: False to ask everything afresh; a folder with the store to go on from;

@@ -43,7 +43,7 @@ def values_of(kind: str, better: np.ndarray, n: int, rng: np.random.Generator) -
 
 
 def intervals(values: np.ndarray, draws: Draws) -> list[tuple[int, int]]:
-    """The rank intervals as `xling board` makes them."""
+    """The rank intervals as `xling leaderboard` makes them."""
     columns = [Column(MEAN, np.column_stack([v, np.ones_like(v)])) for v in values]
     keys = list(map(str, range(values.shape[1])))
     tests = {}

@@ -1,4 +1,4 @@
-"""How long `xling report`, `xling compare` and `xling board` take over large runs, and in what memory.
+"""How long `xling report`, `xling compare` and `xling leaderboard` take over large runs, and in what memory.
 
     python tests/benchmarks/report.py [--samples 1000 10000 100000] [--kilobytes 2]
 

@@ -124,12 +124,12 @@ def test_languages_and_datasets(tmp_path):
     for language in ("en", "hi"):
         for dataset in ("liveqa", "healthqa"):
             write(out, [sample(0)], language, dataset)
-    data, _ = page_of(tmp_path, "--for", "hi", "--datasets", "liveqa, healthqa")
+    data, _ = page_of(tmp_path, "--languages", "hi", "--datasets", "liveqa, healthqa")
     shown = [(item["language"], item["dataset"]) for item in data["items"]]
     assert sorted(shown) == [("hi", "healthqa"), ("hi", "liveqa")]
     assert len({item["id"] for item in data["items"]}) == 2
     for words, message in (
-        (("--for", "en,hu"), r"--for hu: no samples of it.*Known: en, hi"),
+        (("--languages", "en,hu"), r"--languages hu: no samples of it.*Known: en, hi"),
         (("--datasets", "livqa"), r"--datasets livqa.*Did you mean 'liveqa'"),
         (("--datasets", ","), r"--datasets ,"),
         (("--n", 3), "--n 3: at least 4"),

@@ -1,4 +1,4 @@
-"""`xling doctor`: what it says about good, bad, silent and hostile surroundings."""
+"""`xling check`: what it says about good, bad, silent and hostile surroundings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from importlib.metadata import metadata
 import pytest
 import scripted
 
-from xling_tasks.cli import parsed
+from xling_tasks.cli import parse
 from xling_tasks.commands.doctor import checks as doctor_checks
 from xling_tasks.commands.doctor import resources as doctor_resources
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -46,7 +46,7 @@ def screen(*metadata, words=(), **settings):
     """The whole screen; settings may be words of `--metadata`, or values of their own."""
     given = [*metadata, *([json.dumps(settings)] if settings else [])]
     given = ["--metadata", *given] if given else []
-    options = parsed(["doctor", "--timeout", "600", *words, *given])
+    options = parse(["check", "--timeout", "600", *words, *given])
     return options.run(options)
 
 

@@ -103,7 +103,9 @@ def test_training_data_and_task_agree(run, tmp_path, capsys, own, kind, form):
     data, to = tmp_path / "data", tmp_path / "train.jsonl"
     for split in ("Train", "Test"):
         shutil.copytree(SAMPLE_FOLDER / "mmedbench_demo" / "Test", data / split)
-    words = f"export mmedbench-train --prompts {own} --for fr --kinds {kind} --to {to}".split()
+    words = (
+        f"export mmedbench-train --prompts {own} --languages fr --kinds {kind} --to {to}".split()
+    )
     words += ["--metadata", f"data_dir={data}"]
     assert main(words) == 0
     lines = [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
@@ -126,7 +128,7 @@ def test_wrong_words(capsys, tmp_path):
     start = ["export", "mmedbench-train", "--to", str(tmp_path / "x.jsonl")]
     for words, said in (
         (["--kinds", "mcq_ft"], "--kinds mcq_ft: no prompts of this name. Did you mean 'mcqa_ft'"),
-        (["--for", "xx"], "--for xx: no training questions. Known: "),
+        (["--languages", "xx"], "--languages xx: no training questions. Known: "),
     ):
         assert main([*start, *words]) == 2
         assert said in capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 from builders import STAMP, evaluated, pick, task_of, write_results, write_run, write_samples
 from scripted import material
 
-from xling_tasks.cli import parsed
+from xling_tasks.cli import parse
 from xling_tasks.commands.rank.questions import METRICS, common_questions, read_runs
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import DataError, SettingError, XlingError
@@ -72,7 +72,7 @@ def human_ranks(path, ranks):
 
 
 def result(tmp_path, *words):
-    chosen = parsed(["rank", *map(str, words), "--to", str(tmp_path / "out")])
+    chosen = parse(["rank", *map(str, words), "--to", str(tmp_path / "out")])
     page = chosen.run(chosen)
     with (tmp_path / "out/ranking.csv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))

@@ -14,7 +14,7 @@ import builders
 import pytest
 from builders import changed, evaluated, results_in
 
-from xling_tasks.cli import parsed
+from xling_tasks.cli import parse
 from xling_tasks.commands.submit.mmedbench import COLUMNS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
@@ -68,7 +68,7 @@ def out(full, tmp_path) -> Path:
 
 
 def submit(out: Path, to: Path, *words: str) -> str:
-    options = parsed(["submit", "mmedbench", str(out), "--to", str(to), *words])
+    options = parse(["submit", "mmedbench", str(out), "--to", str(to), *words])
     return options.run(options)
 
 

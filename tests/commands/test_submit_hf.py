@@ -21,7 +21,7 @@ from builders import evaluated, results_in, write_run
 from huggingface_hub import ModelCard, parse_eval_result_entries
 from own_rubric_parts import Says, by_words, conversation, write
 
-from xling_tasks.cli import parsed
+from xling_tasks.cli import parse
 from xling_tasks.criteria import LABELS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
@@ -151,7 +151,7 @@ class Submitted:
 
     def __init__(self, out: Path, to: Path, *words: str) -> None:
         command = ["submit", "hf", str(out), "--model-id", "me/model", "--to", str(to), *words]
-        options = parsed(command)
+        options = parse(command)
         self.said = options.run(options)
         self.card = ModelCard.load(to / "README.md")
         self.text = self.card.text

@@ -83,9 +83,9 @@ def test_wrong_options_of_translations(tmp_path):
     to = tmp_path / "page.html"
     for words, message in (
         (("--datasets", "livqa"), "--datasets livqa.*Did you mean 'liveqa'"),
-        (("--for", "en"), "--for en: no translations.*es, hi, zh|Known"),
+        (("--languages", "en"), "--languages en: no translations.*es, hi, zh|Known"),
         (("--datasets", ","), "names nothing"),
-        (("--datasets", "demo", "--n", 0), "--n 0: at least 1"),
+        (("--datasets", "demo", "--n", 0), "--n: must be an integer from 1"),
         (("--metadata", "data_dirr=x", "--datasets", "demo"), "data_dir"),
     ):
         with pytest.raises(SettingError, match=message):
@@ -290,12 +290,12 @@ def test_a_run_s_answers_beside_their_translations(run, serve, tmp_path):
     assert asked[0] == asked[1] and "4 of 6" in printed
     assert [scale["key"] for scale in data["scales"]] == ["fidelity"]
     assert data["made"]["of"] == "answers" and "judge-1" in data["made"]["translator"]
-    only, _ = rate(to, out, "--for", "es")
+    only, _ = rate(to, out, "--languages", "es")
     assert {item["language"] for item in only["items"]} == {"es"} and len(only["items"]) == 6
     for words, message in (
-        (("--for", "fr"), "--for fr: no answers in it"),
+        (("--languages", "fr"), "--languages fr: no answers in it"),
         (("--datasets", "liveqa"), "--datasets liveqa: no samples of it"),
-        (("--n", 0), "--n 0: at least 1"),
+        (("--n", 0), "--n: must be an integer from 1"),
         (("--metadata", "a=1"), "--metadata is for the datasets"),
     ):
         with pytest.raises(SettingError, match=message):

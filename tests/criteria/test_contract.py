@@ -96,7 +96,7 @@ def test_report(outs, tmp_path):
 def test_compare_and_board(outs, tmp_path):
     xling("compare", outs / "one", outs / "two", "--to", tmp_path / "c")
     assert "Politeness of toys" in (tmp_path / "c" / "compare.md").read_text("utf-8")
-    xling("board", f"one={outs / 'one'}", f"two={outs / 'two'}", "--to", tmp_path / "b")
+    xling("leaderboard", f"one={outs / 'one'}", f"two={outs / 'two'}", "--to", tmp_path / "b")
     assert "Answers that say please" in (tmp_path / "b" / "index.html").read_text("utf-8")
 
 

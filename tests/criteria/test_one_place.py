@@ -30,7 +30,7 @@ MAY = {
     "commands/own_data.py": "questions that can be used",
     "report/sentences.py": "an answer of use, in words",
     "commands/submit/": "MMedBench's leaderboard, with its own names",
-    "commands/check_translator.py": "translators are rated by what tasks make of their texts",
+    "commands/round_trip.py": "translators are rated by what tasks make of their texts",
     "commands/view/facts.py": "flags, some of which are called as the rate is",
     "report/tables/coverage.py": "rows and questions that were left out",
     "commands/view/details.py": "letters are read again to show where",

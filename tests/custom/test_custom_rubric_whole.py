@@ -62,7 +62,7 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
 
     assert main(["compare", str(first), str(second), "--to", str(tmp_path / "cmp")]) == 0
     assert "better" in capsys.readouterr().out.lower()
-    assert main(["board", str(first), str(second), "--to", str(tmp_path / "board")]) == 0
+    assert main(["leaderboard", str(first), str(second), "--to", str(tmp_path / "board")]) == 0
     submit = ["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]
     assert main(submit) == 0
     written = "".join(p.read_text("utf-8") for p in (tmp_path / "hf").rglob("*") if p.is_file())

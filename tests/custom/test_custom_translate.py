@@ -1,4 +1,4 @@
-"""`xling translate prompts` on a file of one's own."""
+"""`xling translate-prompts` on a file of one's own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xling_tasks.data.custom.dataset import load_custom_dataset
 def translated(serve, path, to, *words, says="x", **metadata):
     """The status of the command, with a translator that always says the same."""
     told = {"translator": serve(lambda _: says).spec(), "xling_cache": False, **metadata}
-    command = ["translate", "prompts", str(path), "--to", str(to), *words]
+    command = ["translate-prompts", str(path), "--to", str(to), *words]
     return main([*command, "--metadata", json.dumps(told)])
 
 
@@ -30,7 +30,7 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     path = write_csv(tmp_path / "f.csv", rows)
     to = tmp_path / "g.xlsx"
     metadata = json.dumps({"translator": serve(reply).spec(), "xling_cache": False})
-    command = ["translate", "prompts", str(path), "--to", str(to), "--metadata", metadata]
+    command = ["translate-prompts", str(path), "--to", str(to), "--metadata", metadata]
     assert main(command) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
     assert "Swahili: 2 texts translated" in shown and "Portuguese: 0 texts" in shown
@@ -41,9 +41,9 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
         "question": "Je, chumvi nyingi ni mbaya kwangu?",
         "answer": "Chumvi nyingi sana huongeza shinikizo la damu.",
     }
-    named = [*command[:4], str(tmp_path / "i.csv"), "--for", "Swahili,pt", *command[5:]]
+    named = [*command[:3], str(tmp_path / "i.csv"), "--languages", "Swahili,pt", *command[4:]]
     assert main(named) == 0 and "Swahili: 2 texts translated" in capsys.readouterr().out
-    again = ["translate", "prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[5:]]
+    again = ["translate-prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[4:]]
     assert main(again) == 0 and "Not in it: the 'notes' of before." in capsys.readouterr().out
     # What was there stays, and the file that was read is as it was.
     assert data.questions[0].texts == load_custom_dataset(str(path)).questions[0].texts
@@ -56,7 +56,7 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
 def test_a_translator_that_translates_nothing_is_an_error(serve, tmp_path, capsys):
     for name, rows in (("few.csv", FEW), ("few.jsonl", [{"id": "a", "en": "Is salt bad?"}])):
         path, to = write_table(tmp_path / name, rows), tmp_path / f"to-{name}"
-        assert translated(serve, path, to, "--for", "it", says="") == 2
+        assert translated(serve, path, to, "--languages", "it", says="") == 2
         assert "none of the" in capsys.readouterr().err and not to.exists()
 
 

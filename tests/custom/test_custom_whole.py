@@ -103,7 +103,7 @@ def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, c
     assert "Swahili" in said and "better" in said.lower()
 
     page = tmp_path / "page.html"
-    assert main(["annotate", str(first), "--to", str(page), "--n", "5", "--for", "sw"]) == 0
+    assert main(["annotate", str(first), "--to", str(page), "--n", "5", "--languages", "sw"]) == 0
     assert FEW[0]["answer_sw"] in page.read_text("utf-8")
     submit = ["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]
     assert main(submit) == 0

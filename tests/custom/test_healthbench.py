@@ -118,7 +118,7 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, n
     report = ["report", "--to", str(tmp_path / "report"), "--no-pictures"]
     assert main([*report, str(outs[0])]) == 0
     assert "rubric" in (tmp_path / "report" / "report.md").read_text("utf-8").lower()
-    for command in ("compare", "board"):
+    for command in ("compare", "leaderboard"):
         assert main([command, *map(str, outs), "--to", str(tmp_path / command)]) == 0
     # Samples that were changed are refused.
     (samples,) = outs[1].rglob("samples_*.jsonl")

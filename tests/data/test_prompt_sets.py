@@ -39,7 +39,7 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
     lines[0]["zh"] = "已有的译文。"
     write_lines(source, lines)
     settings = json.dumps({"translator": served.spec()})
-    words = ("translate", "prompts", str(source), "--to", str(target), "--for", "es,zh")
+    words = ("translate-prompts", str(source), "--to", str(target), "--languages", "es,zh")
     status, out, _ = xling(capsys, *words, "--metadata", settings)
     assert status == 0
     data = load_prompts(DATASETS["information"], str(target))
@@ -74,8 +74,8 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
     write_lines(source, rows)
     settings = json.dumps({"translator": served.spec(), "prompt_templates": str(own)})
     status, out, _ = xling(
-        capsys, "translate", "prompts", str(source), "--to", str(target),
-        "--for", "he,zh,es", "--metadata", settings,
+        capsys, "translate-prompts", str(source), "--to", str(target),
+        "--languages", "he,zh,es", "--metadata", settings,
     )  # fmt: skip
     assert status == 0
     data = load_prompts(DATASETS["information"], str(target))
@@ -89,7 +89,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
     assert served.prompts and all(text.startswith("Own: ") for text in served.prompts)
     source.write_text('{"id": "a", "en": "x", "iw": "y", "he": "z"}', encoding="utf-8")
     status, _, err = xling(
-        capsys, "translate", "prompts", str(source), "--to", str(tmp_path / "b.jsonl"),
+        capsys, "translate-prompts", str(source), "--to", str(tmp_path / "b.jsonl"),
         "--metadata", settings,
     )  # fmt: skip
     assert status == 2 and "field 'he': 'he' stands there twice" in err
@@ -98,7 +98,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
 def test_translate_prompts_names_what_is_wrong(capsys, tmp_path):
     source = tmp_path / "en.jsonl"
     source.write_text('{"id": "a", "en": "x"}\n{"id": "b"}\n', encoding="utf-8")
-    words = ("translate", "prompts", str(source), "--to", str(tmp_path / "out.jsonl"))
+    words = ("translate-prompts", str(source), "--to", str(tmp_path / "out.jsonl"))
     status, _, err = xling(capsys, *words)
     assert status == 2 and "translator" in err
     status, _, err = xling(capsys, *words, "--metadata", "translator=xling_baseline")
@@ -125,11 +125,10 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
     served = serve(reply)
     settings = json.dumps({"judge": served.spec(), "translator": served.spec()})
     words = (
-        "check",
-        "translator",
+        "round-trip",
         "--texts",
         str(texts),
-        "--for",
+        "--languages",
         "es",
         "--metadata",
         settings,
@@ -142,5 +141,5 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
     assert (row["scored"], row["unscored"], row["published"]) == (2, 0, 0.94)
     status, out, _ = xling(capsys, *words)
     assert "| es       | Spanish | 0.75" in out and "Table 1" in out
-    status, _, err = xling(capsys, "check", "translator", "--for", "es")
+    status, _, err = xling(capsys, "round-trip", "--languages", "es")
     assert status == 2 and "translator and judge" in err

@@ -1,4 +1,4 @@
-"""`xling board`: ranks against an independent recomputation, groups, what is published, the page."""
+"""`xling leaderboard`: ranks against an independent recomputation, groups, what is published, the page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>{{data}}\u202e"
 def made(tmp_path, *folders, words=()):
     """The board's content."""
     to = tmp_path / "board"
-    assert main(["board", *map(str, folders), "--to", str(to), *words]) == 0
+    assert main(["leaderboard", *map(str, folders), "--to", str(to), *words]) == 0
     return json.loads((to / "board.json").read_text(encoding="utf-8"))
 
 
@@ -159,7 +159,7 @@ def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
         write_run(tmp_path / name, {C + "es": task}, config=config,
                   stamp=f"2026-01-{stamp}T03-04-05.678901")  # fmt: skip
     folders = [str(tmp_path / name) for name in ("p0", "p1")]
-    for words in (["board"], ["report", "--no-pictures"]):
+    for words in (["leaderboard"], ["report", "--no-pictures"]):
         to = str(tmp_path / words[0])
         assert main([words[0], *folders, *words[1:], "--to", to]) == 0
         out = capsys.readouterr().out
@@ -168,7 +168,7 @@ def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
         named = [f"{name}={folder}" for name, folder in zip("ab", folders)]
         assert main([words[0], *named, *words[1:], "--to", to + "2"]) == 0
         assert "is not used for" not in capsys.readouterr().out
-    assert main(["board", folders[0], folders[0], "--to", str(tmp_path / "twice")]) == 0
+    assert main(["leaderboard", folders[0], folders[0], "--to", str(tmp_path / "twice")]) == 0
     assert "is not used for" not in capsys.readouterr().out
 
 
@@ -301,7 +301,7 @@ def test_errors_in_one_line(tmp_path, capsys):
         ([tmp_path / "nowhere", "--to", tmp_path / "b"], "nowhere"),
         ([bare, "--to", tmp_path / "b"], "no result that models are compared by"),
     ):
-        assert main(["board", *map(str, words)]) == 2
+        assert main(["leaderboard", *map(str, words)]) == 2
         error = capsys.readouterr().err
         assert said in error and error.count("\n") == 1
     assert (foreign / "index.html").read_text(encoding="utf-8") == "mine"
@@ -405,7 +405,7 @@ def test_what_people_say_of_their_folders(tmp_path, capsys):
         ("by: [a]", "by: expected a line of text"),
     ):
         about.write_text(text, encoding="utf-8")
-        assert main(["board", str(tmp_path / "all"), "--to", str(tmp_path / "new")]) == 2
+        assert main(["leaderboard", str(tmp_path / "all"), "--to", str(tmp_path / "new")]) == 2
         error = capsys.readouterr().err
         assert told in error and str(about) in error and error.count("\n") == 1
 

@@ -18,7 +18,7 @@ from builders import STAMP, evaluated, task_of, write_run
 from sklearn.metrics import f1_score, recall_score, roc_auc_score
 from xling_metrics.stats.bounded import gaffke, gaffke_p
 
-from xling_tasks.cli import parsed
+from xling_tasks.cli import parse
 from xling_tasks.criteria import Panel
 from xling_tasks.errors import XlingError
 from xling_tasks.report.cases import Case
@@ -100,7 +100,7 @@ def sides(folder, a, b=None, change=None):
 
 
 def shown_by(a, b, *words) -> str:
-    options = parsed(["compare", str(a), str(b), *map(str, words)])
+    options = parse(["compare", str(a), str(b), *map(str, words)])
     return options.run(options)
 
 

@@ -301,7 +301,7 @@ def test_compare_and_board_and_view(exact, tmp_path, capsys):
     assert main(["compare", str(exact), str(b), "--to", str(tmp_path / "cmp")]) == 0
     line = "Hindi: B is better than A (questions answered rightly: 88 per 100, A 54), and the shortfall to English is smaller."
     assert line in capsys.readouterr().out
-    assert main(["board", f"a={exact}", f"b={b}", "--to", str(tmp_path / "board")]) == 0
+    assert main(["leaderboard", f"a={exact}", f"b={b}", "--to", str(tmp_path / "board")]) == 0
     assert "Questions answered rightly" in (tmp_path / "board" / "index.html").read_text("utf-8")
 
     def other(row):

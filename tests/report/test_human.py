@@ -11,7 +11,7 @@ import pytest
 from builders import task_of, write_run
 from xling_metrics.stats.ppi import Judged, corrected, ppi_contrast, ppi_mean
 
-from xling_tasks.cli import main, parsed
+from xling_tasks.cli import main, parse
 from xling_tasks.criteria import LABELS
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
@@ -78,7 +78,7 @@ def annotated(tmp_path, out, *words, name="Anna", say=None):
     """The page's export, its labels chosen by `say` (item -> label), by the truth if not given."""
     path = tmp_path / f"{name}.html"
     words = ("annotate", out, "--to", path, "--n", 100, *words)
-    chosen = parsed(list(map(str, words)))
+    chosen = parse(list(map(str, words)))
     chosen.run(chosen)
     data = json.loads(re.search(r'id="page">(.*?)</script>', path.read_text(), re.DOTALL)[1])
     items = []
@@ -208,7 +208,7 @@ def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
     assert re.search("people labelled none of the .*judge calls contradictory", made.notes[0])
     said = "no usable labels of people for Spanish: the gap of Spanish is not corrected"
     assert made.notes[1].endswith(said)
-    made = concluded(folder, annotated(tmp_path, folder, "--for", "es", name="Ben"))
+    made = concluded(folder, annotated(tmp_path, folder, "--languages", "es", name="Ben"))
     assert made.gap.judge_error_in_interval is False
     assert made.notes[0].endswith("no usable labels of people for English: no gap corrected")
 
@@ -249,7 +249,7 @@ def test_exports_that_do_not_belong_are_refused(tmp_path, folder):
 
 def comparison(a, b, *exports):
     human = ["--human", *exports] if exports else []
-    options = parsed(list(map(str, ["compare", a, b, "--json", *human])))
+    options = parse(list(map(str, ["compare", a, b, "--json", *human])))
     content = json.loads(options.run(options))
     rows = {(r["kind"], r["language"], r["metric"]): r for r in content["comparisons"]}
     return rows, content

@@ -8,21 +8,21 @@ import pytest
 
 from xling_tasks.cli import main
 
-COMMANDS = {"report": ["out"], "compare": ["a", "b"], "board": ["out", "--to", "page"]}
+COMMANDS = {"report": ["out"], "compare": ["a", "b"], "leaderboard": ["out", "--to", "page"]}
 SHARED = [
-    (("--seed", "-1"), "--seed: must be an integer from 0, got -1"),
+    (("--seed", "-1"), "argument --seed: must be an integer from 0, got '-1'"),
     (("--margin", "1.5"), "--margin: must be a number between 0 and 1, got 1.5"),
-    (("--margin", "nan"), "--margin: must be a number, got 'nan'"),
+    (("--margin", "nan"), "--margin: must be a number between 0 and 1, got nan"),
     (("--to", "file"), "--to file: is a file; name a folder"),
 ]
 INTERVALS = [
     (("--n-resamples", "999"), "--n-resamples: must be an integer from 1000"),
-    (("--level", "95"), "--level: must be a number between 0 and 1, got 95"),
+    (("--confidence", "95"), "--confidence: must be a number between 0 and 1, got 95"),
 ]
 CASES = [
     *((name, *case) for name in COMMANDS for case in SHARED),
-    *((name, *case) for name in ("report", "board") for case in INTERVALS),
-    ("report", ("--samples", "-1"), "--samples: must be an integer from 0, got -1"),
+    *((name, *case) for name in ("report", "leaderboard") for case in INTERVALS),
+    ("report", ("--samples", "-1"), "argument --samples: must be an integer from 0, got '-1'"),
 ]
 
 
@@ -38,7 +38,7 @@ def test_impossible_options_are_refused_before_anything_is_read(
     assert (tmp_path / "file").read_text(encoding="utf-8") == "kept"
 
 
-@pytest.mark.parametrize("command", ["report", "board", "view"])
+@pytest.mark.parametrize("command", ["report", "leaderboard", "view"])
 def test_a_folder_that_cannot_be_opened_is_not_left_out(capsys, tmp_path, monkeypatch, command):
     locked, scandir = tmp_path / "out" / "of somebody else", os.scandir
 

@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_said(ran, tmp_path):
         (lambda: xling_tasks.read({"results": {}}), DataError, "no results of simple_evaluate"),
         (lambda: xling_tasks.read(tmp_path / "none").scores(), DataError, "no such folder"),
         (lambda: xling_tasks.read(ran[0]).samples(TASKS[0] + "x"), DataError, f"Did you mean '{TASKS[0]}'"),
-        (lambda: xling_tasks.read(ran[0], level=2), SettingError, "--level: must be a number between 0 and 1, got 2"),
+        (lambda: xling_tasks.read(ran[0], level=2), SettingError, "--confidence: must be a number between 0 and 1, got 2"),
         (lambda: xling_tasks.reed, AttributeError, "no attribute 'reed'"),
     ):  # fmt: skip
         with pytest.raises(error, match=said):

@@ -85,7 +85,7 @@ def test_no_command_writes_or_says_a_key(ran, kept, tmp_path, capsys, monkeypatc
     a, b = (next((kept / "out" / name).iterdir()) for name in "ab")
     to = tmp_path / "to"
     commands = readers(a, to, b)
-    both = [[own[0], f"B={b}", *own[1:]] for own in (commands["report"], commands["board"])]
+    both = [[own[0], f"B={b}", *own[1:]] for own in (commands["report"], commands["leaderboard"])]
     single = [commands[name] for name in ("compare", "annotate", "submit hf")]
     for words in (*both, *single):
         status = main(words)
@@ -118,7 +118,7 @@ def test_a_run_of_an_older_version_with_keys_in_it_shows_none(ran, kept, tmp_pat
     results.write_text(json.dumps(content))
     assert QUERY in results.read_text()
     to = tmp_path / "to"
-    for command in ("report", "board", "annotate", "compare"):
+    for command in ("report", "leaderboard", "annotate", "compare"):
         assert main(readers(out, to)[command]) == 0
     said = "".join(capsys.readouterr()) + shown_of(out)
     assert leaks(to) == {} and not any(secret in said for secret in SECRETS)

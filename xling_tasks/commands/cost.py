@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import (
+    add_json,
+    add_limit,
+    add_metadata,
+    add_tasks,
+    integer,
+    read_metadata,
+)
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
@@ -357,3 +364,26 @@ def _estimate(text: str) -> int:
 
 _LAST_POINTS = np.array([last for last, _ in TOKENS_PER_CHARACTER])
 _WEIGHTS = np.array([weight for _, weight in TOKENS_PER_CHARACTER])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling cost`."""
+    add_tasks(parser)
+    add_metadata(parser)
+    add_limit(parser, "first N questions of each task, as for lm_eval")
+    parser.add_argument(
+        "--tokenizer", metavar="NAME", help="count with this Hugging Face tokenizer (extra hf)"
+    )
+    parser.add_argument(
+        "--exact", action="store_true", help="count all prompts, not those of 250 questions a task"
+    )
+    parser.add_argument(
+        "--price", action="extend", nargs="+", default=[], metavar="ROLE=IN/OUT",
+        help="dollars per million tokens sent and received, such as judge=2.5/10 model=0.15/0.6",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shared-from", type=integer(0), default=1024, metavar="N",
+        help="tokens from which your service bills a shared prefix as cached (default %(default)s)",
+    )  # fmt: skip
+    add_json(parser)
+    parser.set_defaults(run=cost)

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import add_json, add_metadata, read_metadata
+from xling_tasks.commands.own_data import check_own, new_own
 from xling_tasks.commands.table import table
 from xling_tasks.data import mmedbench as mmedbench_data
 from xling_tasks.data import xlinghealth as xlinghealth_data
 from xling_tasks.data.dataset_info import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
 from xling_tasks.data.sources import refuse_missing
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, user_path
 from xling_tasks.settings import Settings
 
 
@@ -84,3 +85,26 @@ def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[]
         yield record.key, record.licence, partial(xlinghealth, record)
     for mmed in MMEDBENCH.values():
         yield mmed.key, mmed.licence, partial(mmedbench, mmed)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling data`, `xling data check` and `xling data new`."""
+    add_metadata(parser)
+    add_json(parser)
+    parser.set_defaults(run=data)
+    kinds = parser.add_subparsers(title="your own questions", metavar="{check,new}")
+    about = "list what is understood of a file, and what is odd"
+    check = kinds.add_parser("check", help=about, description=about)
+    text = "CSV, XLSX, Parquet or JSONL; or a folder"
+    check.add_argument("file", type=user_path, metavar="FILE", help=text)
+    add_metadata(check)
+    add_json(check)
+    check.set_defaults(run=check_own)
+    about = "write an example to fill in"
+    new = kinds.add_parser("new", help=about, description=about)
+    text = "the new file; its ending names the format"
+    new.add_argument("file", type=user_path, metavar="FILE", help=text)
+    shape = new.add_mutually_exclusive_group()
+    shape.add_argument("--long", action="store_true", help="one row per question and language")
+    shape.add_argument("--rubric", action="store_true", help="conversations with criteria (JSONL)")
+    new.set_defaults(run=new_own)

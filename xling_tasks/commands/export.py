@@ -6,11 +6,19 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from xling_tasks.commands.options import chosen, read_metadata
+from xling_tasks.commands.options import (
+    add_languages,
+    add_metadata,
+    add_output,
+    add_seed,
+    chosen,
+    integer,
+    read_metadata,
+)
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.prompts import FOLDER, PromptTemplate, PromptTemplates
-from xling_tasks.errors import SettingError
+from xling_tasks.errors import SettingError, user_path
 from xling_tasks.models.empathy.classifier import trained_on
 from xling_tasks.models.empathy.data import draw, held_out
 from xling_tasks.models.empathy.data import load as load_pairs
@@ -55,7 +63,7 @@ def export_posts(options: argparse.Namespace) -> str:
         f"{options.to}: {options.n} of {many(len(posts), 'seeker post')} of the test part, "
         "stratified by the mechanisms of their responses. They are by people in distress: keep "
         "them safe.\n"
-        f"Next: xling translate prompts {options.to} --to ... and lm_eval --tasks xling_empathy "
+        f"Next: xling translate-prompts {options.to} --to ... and lm_eval --tasks xling_empathy "
         "--metadata prompt_set=..."
     )
 
@@ -75,7 +83,7 @@ def export_train(options: argparse.Namespace) -> str:
     settings = Settings.parse(metadata, {})
     record = DATASETS["mmedbench"]
     kinds = chosen("--kinds", options.kinds, KINDS, "no prompts of this name")
-    codes = chosen("--for", options.languages, record.language_names, "no training questions")
+    codes = chosen("--languages", options.languages, record.language_names, "no training questions")
     prompts = PromptTemplates(settings.prompt_templates)
     rows: list[dict[str, str]] = []
     counts = []
@@ -105,3 +113,36 @@ def _rows(
             "kind": kind, "language": code, "question_id": doc["question_id"],
             "prompt": asked, "completion": prompt.form.answer(kind, doc["answer"], rationale),
         }  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling export mmedbench-train`, `trained-prompts`, `empathy-posts`."""
+    kinds = parser.add_subparsers(title="what", required=True)
+    about = "write MMedBench's training questions as prompts with their answers"
+    train = kinds.add_parser("mmedbench-train", help=about, description=about)
+    train.add_argument(
+        "--prompts", metavar="FILE", help="prompt file that the trained model will be asked with"
+    )
+    train.add_argument(
+        "--kinds", default=",".join(KINDS), help="separated by commas (default %(default)s)"
+    )
+    add_languages(train, "all six")
+    add_output(train, "new JSONL file")
+    add_metadata(train)
+    train.set_defaults(run=export_train)
+    about = "write an example of a prompt file for trained models"
+    example = kinds.add_parser("trained-prompts", help=about, description=about)
+    add_output(example, "new YAML file")
+    example.set_defaults(run=export_example)
+    about = "write posts that an empathy classifier was not trained on, as prompts"
+    posts = kinds.add_parser("empathy-posts", help=about, description=about)
+    text = "folder that the classifier was trained on"
+    posts.add_argument("--data", type=user_path, required=True, metavar="DIR", help=text)
+    posts.add_argument("--classifier", required=True, metavar="DIR", help="the classifier")
+    posts.add_argument(
+        "--n", type=integer(1), default=100, metavar="N",
+        help="number of posts (default %(default)s, as in the paper)",
+    )  # fmt: skip
+    add_seed(posts, "of the sample")
+    add_output(posts, "new JSONL file")
+    posts.set_defaults(run=export_posts)

@@ -1,4 +1,4 @@
-"""`xling empathy judge`: a judge with a few examples as a classifier of empathy.
+"""`xling judge-empathy`: a judge with a few examples as a classifier of empathy.
 
 What arXiv:2505.21999 compares its classifiers with (Table 7: GPT-4o with nine examples). Posts are
 by people in distress: nothing here quotes one but the prompts to the judge.
@@ -12,9 +12,9 @@ from typing import Any
 
 from xling_metrics.classification import verdict_scores
 
-from xling_tasks.commands.options import settings_with
+from xling_tasks.commands.options import add_metadata, add_seed, integer, settings_with
 from xling_tasks.commands.table import table
-from xling_tasks.commands.train_empathy import SHORT, published_rows
+from xling_tasks.commands.train_empathy import SHORT, add_epitome, published_rows
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.models.backend import backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
@@ -104,3 +104,18 @@ def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[
 def _drawn(pairs: list[Pair], n: int | None, seed: int) -> list[Pair]:
     order = sorted(pairs, key=lambda pair: digest_of("test", seed, pair.seeker, pair.response))
     return order[:n]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling judge-empathy`."""
+    add_epitome(parser)
+    parser.add_argument(
+        "--shots", type=integer(0), default=9, metavar="N",
+        help="examples in the prompt (default %(default)s, as in the paper)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--n", type=integer(1), metavar="N", help="random pairs of the test split (default: all)"
+    )
+    add_seed(parser, "of split, examples and pairs")
+    add_metadata(parser)
+    parser.set_defaults(run=judge_empathy)

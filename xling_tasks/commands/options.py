@@ -1,18 +1,99 @@
-"""Settings on the command line, as `lm_eval --metadata` takes them."""
+"""Arguments that several commands take, and settings as `lm_eval --metadata` takes them."""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from xling_tasks.data.custom.tongues import tongue
-from xling_tasks.errors import SettingError, did_you_mean
+from xling_tasks.errors import SettingError, did_you_mean, user_path
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.safe_json import loads
 from xling_tasks.settings import Settings
+
+
+def add_folders(parser: argparse.ArgumentParser) -> None:
+    """Add the folders of one or more runs."""
+    parser.add_argument(
+        "folders", nargs="+", metavar="OUT", help="--output_path of lm_eval, or NAME=OUT"
+    )
+
+
+def add_folder(parser: argparse.ArgumentParser, **more: Any) -> None:
+    """Add the folder of a run."""
+    text = "--output_path of lm_eval" + more.pop("help", "")
+    parser.add_argument("out_dir", metavar="OUT", type=user_path, help=text, **more)
+
+
+def add_output(parser: argparse.ArgumentParser, text: str, default: str | None = None) -> None:
+    """Add `--to`: a folder (in TEXT) or a file, required where it has no default."""
+    metavar, required = "DIR" if "folder" in text else "FILE", default is None
+    text += " (default %(default)s)" if default else ""
+    parser.add_argument(
+        "--to",
+        type=user_path,
+        metavar=metavar,
+        required=required,
+        default=default,
+        help=text,
+    )
+
+
+def add_metadata(parser: argparse.ArgumentParser) -> None:
+    """Add `--metadata`."""
+    text = "settings as for lm_eval: JSON or key=value"
+    parser.add_argument("--metadata", nargs="+", default=[], metavar="SETTING", help=text)
+
+
+def add_languages(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add `--languages`."""
+    text = f"only these languages, separated by commas: es,hi (default: {default})"
+    parser.add_argument("--languages", metavar="CODES", help=text)
+
+
+def add_tasks(parser: argparse.ArgumentParser) -> None:
+    """Add `--tasks`."""
+    text = "names, groups or patterns, separated by commas"
+    parser.add_argument("--tasks", required=True, help=text)
+
+
+def add_limit(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--limit`."""
+    parser.add_argument("--limit", type=integer(1), metavar="N", help=text)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_seed(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--seed`."""
+    text += " (default %(default)s)"
+    parser.add_argument("--seed", type=integer(0), default=0, metavar="N", help=text)
+
+
+def add_family(parser: argparse.ArgumentParser) -> None:
+    """Add `--family`."""
+    text = (
+        "other tasks of the harness that are one task in several languages: 'mytask_{language}' "
+        "(see docs/any-task.md)"
+    )
+    parser.add_argument("--family", action="append", default=[], metavar="PATTERN", help=text)
+
+
+def integer(minimum: int) -> Callable[[str], int]:
+    """Return a parser of integers from MINIMUM."""
+
+    def parse(word: str) -> int:
+        if not word.isascii() or not word.isdigit() or int(word) < minimum:
+            raise argparse.ArgumentTypeError(f"must be an integer from {minimum}, got {word!r:.40}")
+        return int(word)
+
+    return parse
 
 
 def read_metadata(words: Sequence[str]) -> dict[str, Any]:
@@ -45,7 +126,7 @@ _EXAMPLES = {
 def settings_with(
     options: argparse.Namespace, *roles: str
 ) -> tuple[Settings, tuple[ModelSpec, ...]]:
-    """The settings of `--metadata` and `--for`, and the models in the roles that a command needs.
+    """Parse `--metadata` and `--languages`; return the settings and the models in ROLES.
 
     Raises:
         SettingError: If one is wrong, or a role has no model, with an example.

@@ -8,10 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.options import read_metadata, settings_with
+from xling_tasks.commands.options import (
+    add_metadata,
+    add_output,
+    add_tasks,
+    read_metadata,
+    settings_with,
+)
 from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
+from xling_tasks.errors import user_path
 from xling_tasks.models.backend import backend
 from xling_tasks.models.form import ask_json, material, schema
 from xling_tasks.output import many, refuse_file
@@ -64,3 +71,14 @@ def _texts(tasks: Sequence[Any]) -> dict[str, str]:
             if doc.get("language") == "en" or str(doc["question_id"]) not in texts:
                 texts[str(doc["question_id"])] = "\n".join(lines)
     return texts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling topics`."""
+    add_tasks(parser)
+    parser.add_argument(
+        "--list", type=user_path, metavar="FILE", help="your own list of topics, one per line"
+    )
+    add_output(parser, "new file: question -> topic")
+    add_metadata(parser)
+    parser.set_defaults(run=topics)

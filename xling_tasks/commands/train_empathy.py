@@ -1,4 +1,4 @@
-"""`xling empathy train`: train classifiers of EPITOME's mechanisms, and measure them."""
+"""`xling train-empathy`: train classifiers of EPITOME's mechanisms, and measure them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 from xling_metrics.base import library_version
 from xling_metrics.classification import verdict_scores
 
+from xling_tasks.commands.options import add_output, integer
 from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
-from xling_tasks.errors import SettingError
+from xling_tasks.errors import SettingError, user_path
 from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy import training
 from xling_tasks.models.empathy.classifier import (
@@ -46,7 +47,7 @@ _LIBRARIES = {
 
 
 def train_empathy(options: argparse.Namespace) -> str:
-    """`xling empathy train`: train once per seed, save the first model, and return the scores.
+    """`xling train-empathy`: train once per seed, save the first model, and return the scores.
 
     Raises:
         SettingError: If an option has a wrong value.
@@ -74,6 +75,11 @@ def train_empathy(options: argparse.Namespace) -> str:
 
 def _check(options: argparse.Namespace) -> list[int]:
     """Check the options; returns the seeds."""
+    if options.backend == "linear":
+        for name in (*_TRAINING, *_OF_EACH, "separate"):
+            if getattr(options, name) not in (None, False) or options.refit is False:
+                option = "no-refit" if options.refit is False else name.replace("_", "-")
+                raise SettingError(f"--{option} is for --backend transformer")
     for name in _OF_EACH:
         _of_each(name, getattr(options, name))
     return list(range(options.seeds)) if options.seed is None else [options.seed]
@@ -283,3 +289,49 @@ def _at(values: Sequence[Any], name: str) -> Any:
 
 def _one(value: float) -> str:
     return f"{value:.1f}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling train-empathy`."""
+    add_epitome(parser)
+    add_output(parser, "new folder, for empathy_classifier=FOLDER")
+    parser.add_argument(
+        "--backend", choices=["linear", "transformer"], default="linear",
+        help="kind of classifier (default %(default)s)",
+    )  # fmt: skip
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", type=integer(0), metavar="N", help="one split, with this seed")
+    seeds.add_argument(
+        "--seeds", type=integer(1), default=5, metavar="N",
+        help="splits with the seeds 0 to N - 1 (default %(default)s)",
+    )  # fmt: skip
+    group = parser.add_argument_group("--backend transformer (extra hf)")
+    group.add_argument("--model", help="encoder: Hub id or folder (ModernBERT-large)")
+    group.add_argument("--revision", help="commit, tag or branch on the Hub")
+    group.add_argument(
+        "--separate", action="store_true", help="one network per mechanism instead of one for all"
+    )
+    group.add_argument("--epochs", help="maximum (8), or per mechanism: ER=8,IP=4,EX=6")
+    group.add_argument(
+        "--patience", type=integer(1), metavar="N", help="epochs without a better dev score (2)"
+    )
+    group.add_argument("--batch-size", type=integer(1), metavar="N", help="pairs per step (16)")
+    group.add_argument("--lr", help="peak learning rate (2e-5), or per mechanism: ER=2e-5,IP=1e-5")
+    group.add_argument(
+        "--no-refit", action="store_const", const=False, dest="refit",
+        help="keep the model of the best epoch; else it is trained again on train and dev",
+    )  # fmt: skip
+    group.add_argument(
+        "--max-tokens", type=integer(8), metavar="N", help="longer texts are cut (512)"
+    )
+    group.add_argument("--device", help="cpu, cuda, ... (default: the GPU, if there is one)")
+    parser.set_defaults(run=train_empathy)
+
+
+def add_epitome(parser: argparse.ArgumentParser) -> None:
+    """Add `--data`."""
+    text = (
+        "folder with EPITOME's emotional-reactions-reddit.csv, interpretations-reddit.csv and "
+        "explorations-reddit.csv"
+    )
+    parser.add_argument("--data", type=user_path, required=True, metavar="DIR", help=text)

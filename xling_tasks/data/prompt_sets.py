@@ -129,7 +129,7 @@ def _languages(where: str, row: dict[str, Any]) -> dict[str, str]:
         raise DataError(f"{where}, field 'en': missing; English is what others are compared with")
     if len(codes) < 2:
         raise DataError(
-            f"{where}: has English only; `xling translate prompts` adds other languages"
+            f"{where}: has English only; `xling translate-prompts` adds other languages"
         )
     return codes
 

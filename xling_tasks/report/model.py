@@ -42,7 +42,7 @@ def checked(options: Any) -> Options:
     if options.n_resamples < 1000:
         said = "must be an integer from 1000, or intervals jump"
         raise SettingError(f"--n-resamples: {said}, got {options.n_resamples}")
-    for name, share in {"--level": options.level, "--margin": options.margin}.items():
+    for name, share in {"--confidence": options.level, "--margin": options.margin}.items():
         if share is not None and not 0 < share < 1:
             raise SettingError(f"{name}: must be a number between 0 and 1, got {share:g}")
     if options.to is not None and options.to.exists() and not options.to.is_dir():

@@ -49,7 +49,7 @@ class EmpathyTask(MultilingualTask):
         if self.settings.empathy_classifier is None:
             warn_once(
                 "Empathy consistency: no classifier is set, so nothing is compared; reporting "
-                "empty_rate and langid_match only. Make one with `xling empathy train` and set "
+                "empty_rate and langid_match only. Make one with `xling train-empathy` and set "
                 "--metadata empathy_classifier=FOLDER."
             )
             return

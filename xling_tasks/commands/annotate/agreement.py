@@ -12,7 +12,7 @@ from typing import Any
 from xling_tasks.commands.annotate import labels, ratings
 from xling_tasks.commands.annotate.ratings import are_ratings, read_ratings
 from xling_tasks.commands.table import table
-from xling_tasks.errors import DataError, unreadable
+from xling_tasks.errors import DataError, unreadable, user_path
 from xling_tasks.logs.annotations import AnyExport, read_pages
 from xling_tasks.output import refuse_others, writing
 from xling_tasks.pages import texts
@@ -101,3 +101,17 @@ def _write(folder: Path, report: Mapping[str, Any], page: str) -> None:
             # Half a character is no UTF-8; JSON has an escape for it, which this happens to be.
             data = f"{content}\n".encode("utf-8", "backslashreplace")
             (folder / name).write_bytes(data)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling agreement`."""
+    text = "files that annotators exported from the page"
+    parser.add_argument("files", nargs="+", type=user_path, metavar="FILE", help=text)
+    parser.add_argument(
+        "--pages", nargs="+", type=user_path, default=[], metavar="FILE",
+        help="pages of `xling annotate`: show the texts that annotators disagree about",
+    )  # fmt: skip
+    parser.add_argument(
+        "--to", type=user_path, metavar="DIR", help="folder for agreement.json and agreement.md"
+    )
+    parser.set_defaults(run=agreement)

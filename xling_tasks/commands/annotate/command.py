@@ -20,7 +20,15 @@ from typing import Any
 from xling_tasks.commands.annotate.draw import allocate, random_key
 from xling_tasks.commands.annotate.page import TRANSLATION, page_data, page_path, write_page
 from xling_tasks.commands.annotate.translation import annotate_translations
-from xling_tasks.commands.options import chosen
+from xling_tasks.commands.options import (
+    add_folder,
+    add_languages,
+    add_metadata,
+    add_output,
+    add_seed,
+    chosen,
+    integer,
+)
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.logs.annotations import answer_digest
@@ -57,7 +65,7 @@ def annotate(options: argparse.Namespace) -> str:
         listed = "; ".join(f"{judge} ({path.name})" for judge, path in judges.items())
         raise DataError(
             f"{out}: labels of {len(judges)} judges: {listed}. A check is of one judge: choose "
-            "--for or --datasets, or run again with one"
+            "--languages or --datasets, or run again with one"
         )
     made = {"seed": options.seed, "n": options.n, "blind": options.blind, "judge": min(judges)}
     made |= {"strata": [row for language in drawn.values() for row in language.strata()]}
@@ -168,7 +176,7 @@ def _wanted(out: Path, options: argparse.Namespace) -> list[tuple[Samples, str, 
             f"{out}: no samples of correctness (samples_*_correctness_*.jsonl). {_HINT}"
         )
     files = [(samples, place.dataset, place.language) for place, samples in newest]
-    named = ((1, "--datasets", options.datasets), (2, "--for", options.languages))
+    named = ((1, "--datasets", options.datasets), (2, "--languages", options.languages))
     for place, option, words in named:
         wanted = chosen(option, words, (str(file[place]) for file in files), "no samples of it")
         files = [file for file in files if file[place] in wanted]
@@ -189,3 +197,29 @@ def _summary(drawn: Mapping[str, _Drawn]) -> Sequence[Mapping[str, Any]]:
 
 
 # Labels that are needed
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling annotate`."""
+    add_folder(parser, nargs="?", help="; none to rate translations of XLingHealth's data")
+    parser.add_argument(
+        "--form", choices=["judge", "translation"], default="judge",
+        help="check labels of a judge, or rate translations (default %(default)s)",
+    )  # fmt: skip
+    add_output(parser, "page to write")
+    parser.add_argument(
+        "--n",
+        type=integer(1),
+        metavar="N",
+        help="items per language (103; translations 50)",
+    )
+    add_seed(parser, "of the sample")
+    add_languages(parser, "all in the run")
+    parser.add_argument(
+        "--datasets", metavar="NAMES", help="only these datasets, separated by commas: liveqa"
+    )
+    parser.add_argument(
+        "--blind", action="store_true", help="hide the judge's label until a label is chosen"
+    )
+    add_metadata(parser)
+    parser.set_defaults(run=annotate)

@@ -98,7 +98,7 @@ def _item(key: str, code: str, question: str, source: str, translation: str) -> 
 def _of_data(options: argparse.Namespace) -> str:
     named = ",".join(_PUBLISHED) if options.datasets is None else options.datasets
     keys = chosen("--datasets", named, XLINGHEALTH, "no translations")
-    codes = chosen("--for", options.languages, _TARGETS, "no translations")
+    codes = chosen("--languages", options.languages, _TARGETS, "no translations")
     settings = Settings.parse(read_metadata(options.metadata), {})
     datasets = {
         key: load(XLINGHEALTH[key], settings.data_dir, settings.dataset) for key in sorted(keys)
@@ -175,7 +175,7 @@ def _of_answers(options: argparse.Namespace) -> str:
             f"{out}: answers of {len(translators)} translators: {listed}. Choose one's with "
             "--datasets"
         )
-    codes = chosen("--for", options.languages, items, "no answers in it")
+    codes = chosen("--languages", options.languages, items, "no answers in it")
 
     def left_out(code: str, task: str) -> dict[str, int]:
         return {why: reasons[code, task, why] for why in ("no translation", "nothing translated")}

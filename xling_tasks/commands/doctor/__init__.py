@@ -1,1 +1,1 @@
-"""`xling doctor`: what a run needs, checked before it starts."""
+"""`xling check`: what a run needs, checked before it starts."""

@@ -1,4 +1,4 @@
-"""What `xling doctor` looks at first: our requirements and extras."""
+"""What `xling check` looks at first: our requirements and extras."""
 
 from __future__ import annotations
 

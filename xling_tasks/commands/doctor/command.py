@@ -1,4 +1,4 @@
-"""`xling doctor`: what a run needs, looked at in one screen before it is started."""
+"""`xling check`: what a run needs, looked at in one screen before it is started."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from xling_tasks import __version__
 from xling_tasks.commands.doctor import checks, models, resources
 from xling_tasks.commands.doctor.checks import FAIL, OFF, OK, WARN, Line, in_words, within
-from xling_tasks.commands.options import read_metadata
+from xling_tasks.commands.options import add_json, add_metadata, read_metadata
 from xling_tasks.commands.table import Screen
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.models.spec import ModelSpec
@@ -168,3 +168,14 @@ def _as_text(lines: Sequence[Line]) -> str:
     )
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return "\n".join(rows).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling check`."""
+    add_metadata(parser)
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, metavar="SECONDS",
+        help="limit of each check (default %(default)g)",
+    )  # fmt: skip
+    add_json(parser)
+    parser.set_defaults(run=doctor)

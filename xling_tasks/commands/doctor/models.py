@@ -1,4 +1,4 @@
-"""What `xling doctor` asks other models: whether judge, reader and translator are there."""
+"""What `xling check` asks other models: whether judge, reader and translator are there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `xling doctor` looks at around a run: data."""
+"""What `xling check` looks at around a run: data."""
 
 from __future__ import annotations
 

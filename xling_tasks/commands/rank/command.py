@@ -12,12 +12,13 @@ from typing import Any
 
 from xling_metrics.base import signature
 
+from xling_tasks.commands.options import add_folders, add_output, add_seed, integer
 from xling_tasks.commands.rank.questions import FORM, Question, common_questions, draw, read_runs
 from xling_tasks.commands.rank.report import summarise, write
 from xling_tasks.commands.table import Screen
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
-from xling_tasks.errors import DataError, SettingError, did_you_mean
+from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.models.backend import backend
 from xling_tasks.models.form import ask_json
 from xling_tasks.models.spec import ModelSpec
@@ -120,3 +121,25 @@ def _read_human(path: Path, questions: Sequence[Question], names: Sequence[str])
             question_.ranks["human"] = [ranks[name] for name in names]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return {"file": path.name, "sha256": digest, **counts, "unknown_questions": len(given)}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling rank`."""
+    add_folders(parser)
+    parser.add_argument(
+        "--judge", metavar="MODEL", help='JSON: {"model": ..., "model_args": {...}}'
+    )
+    parser.add_argument(
+        "--human-ranks", type=user_path, dest="human", metavar="FILE",
+        help="CSV of human ranks: question_id, model, rank",
+    )  # fmt: skip
+    parser.add_argument(
+        "--n", type=integer(1), metavar="N",
+        help="random questions per language (the paper: 50; default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--prompts", metavar="FILE", help="YAML file whose template `rank` replaces the bundled one"
+    )
+    add_seed(parser, "of the order of answers and the tests")
+    add_output(parser, "folder to write")
+    parser.set_defaults(run=rank)

@@ -1,1 +1,44 @@
-"""`xling submit`: files for leaderboards and the Hub."""
+"""`xling submit`: submissions made of lm_eval's output."""
+
+from __future__ import annotations
+
+import argparse
+
+from xling_tasks.commands.options import add_folder, add_output
+from xling_tasks.errors import user_path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling submit mmedbench` and `xling submit hf`."""
+    from xling_tasks.commands.submit import hf, mmedbench
+
+    kinds = parser.add_subparsers(title="submissions", required=True)
+    about = "write the files that MMedBench's leaderboard takes"
+    bench = kinds.add_parser("mmedbench", help=about, description=about)
+    add_folder(bench)
+    add_output(bench, "folder to write")
+    bench.add_argument("--only", choices=["mcqa", "rationale"], help="one half of the submission")
+    bench.add_argument(
+        "--ft", action=argparse.BooleanOptionalAction,
+        help="the _ft tasks, or the others; needed only where OUT holds both",
+    )  # fmt: skip
+    bench.set_defaults(run=mmedbench.run)
+    about = "write results for a model's repository on the Hub"
+    hub = kinds.add_parser("hf", help=about, description=about)
+    add_folder(hub)
+    hub.add_argument("--model-id", required=True, metavar="ORG/NAME", help="model on the Hub")
+    hub.add_argument(
+        "--dataset-id", metavar="ORG/NAME", help="your own questions (xling_custom_*) on the Hub"
+    )
+    add_output(hub, "folder to write")
+    hub.add_argument(
+        "--card", type=user_path, metavar="FILE",
+        help="model card to add the section to; an upload takes the repository's",
+    )  # fmt: skip
+    way = hub.add_mutually_exclusive_group()
+    way.add_argument("--push", action="store_true", help="commit to the model (HF_TOKEN)")
+    way.add_argument("--pull-request", action="store_true", help="open a pull request (HF_TOKEN)")
+    hub.add_argument(
+        "--force", action="store_true", help="write what should not be submitted, with a caution"
+    )
+    hub.set_defaults(run=hf.run)

@@ -12,6 +12,7 @@ import threading
 import webbrowser
 from urllib.parse import quote, unquote
 
+from xling_tasks.commands.options import add_family, add_folders, integer
 from xling_tasks.commands.view.index import Index
 from xling_tasks.commands.view.sources import Sources, find_sources
 from xling_tasks.errors import SettingError
@@ -111,3 +112,15 @@ def _has_screen() -> bool:
     if sys.platform in ("win32", "darwin"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling view`."""
+    add_folders(parser)
+    parser.add_argument(
+        "--open", default="", metavar="LINK", help="what to show first, as links of a report say it"
+    )
+    parser.add_argument("--port", type=integer(0), default=0, metavar="N", help="0: any free port")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    add_family(parser)
+    parser.set_defaults(run=view)

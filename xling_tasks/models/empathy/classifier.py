@@ -1,6 +1,6 @@
 """Trained empathy classifiers: which of EPITOME's mechanisms a response to a seeker's post has.
 
-A classifier is a folder made by `xling empathy train`: `classifier.json` says what it is,
+A classifier is a folder made by `xling train-empathy`: `classifier.json` says what it is,
 `metrics.json` how well it does, and the other files are its backend's. Nothing is pickled.
 """
 
@@ -154,7 +154,7 @@ def _signature(about: Mapping[str, Any]) -> str:
 
 
 def _content(path: Path, place: str, keys: Sequence[str] = ()) -> dict[str, Any]:
-    make = "make one with `xling empathy train --data DIR --to FOLDER` and name that folder"
+    make = "make one with `xling train-empathy --data DIR --to FOLDER` and name that folder"
     if not path.is_file():
         raise SettingError(f"{place}: there is no {path.name} in it, so no classifier; {make}")
     try:

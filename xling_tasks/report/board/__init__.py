@@ -1,1 +1,1 @@
-"""`xling board`: many models by many languages, with ranks that are intervals."""
+"""`xling leaderboard`: many models by many languages, with ranks that are intervals."""

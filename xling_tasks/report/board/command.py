@@ -1,4 +1,4 @@
-"""`xling board`: a page of many models by many languages, for a folder or a Space on the Hub."""
+"""`xling leaderboard`: a page of many models by many languages, also a Space on the Hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`xling translate prompts`: the other languages of a set of prompts, by the translator."""
+"""`xling translate-prompts`: the other languages of a set of prompts, by the translator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.options import settings_with
+from xling_tasks.commands.options import add_languages, add_metadata, add_output, settings_with
 from xling_tasks.data.custom.check import is_own_file
 from xling_tasks.data.custom.columns import NOTES
 from xling_tasks.data.custom.dataset import CustomDataset, load_custom_dataset
@@ -18,7 +18,7 @@ from xling_tasks.data.custom.rubric_cells import criteria_in
 from xling_tasks.data.custom.tongues import tongue
 from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of, placeholders
 from xling_tasks.data.prompts import PromptTemplates
-from xling_tasks.errors import DataError, SettingError
+from xling_tasks.errors import DataError, SettingError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.models.translate.translator import translator
@@ -41,7 +41,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     for code in settings.languages or ():
         if code not in FIELDS:
             raise SettingError(
-                f"--for {code}: such a set has {', '.join(FIELDS)} only; for "
+                f"--languages {code}: such a set has {', '.join(FIELDS)} only; for "
                 f"{language_name(code)} make the prompts questions of your own (CSV: question_en)"
             )
     rows = _rows(options.file)
@@ -234,3 +234,13 @@ def _field(code: str, data: CustomDataset) -> str:
         if language and usual and language.script != usual.script
         else field
     )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling translate-prompts`."""
+    text = "JSONL with id, category (optional) and en; or a file of your own questions"
+    parser.add_argument("file", type=user_path, metavar="FILE", help=text)
+    add_output(parser, "new file")
+    add_languages(parser, "all 30; for your own questions those in the file")
+    add_metadata(parser)
+    parser.set_defaults(run=translate_prompts)

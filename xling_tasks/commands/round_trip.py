@@ -1,4 +1,4 @@
-"""`xling check translator`: how much of a text survives the way to a language and back.
+"""`xling round-trip`: how much of a text survives the way to a language and back.
 
 The self-check of arXiv:2505.21999 (Table 1): English answers are translated and back, and their
 information consistency with themselves bounds what the tasks can show.
@@ -16,13 +16,19 @@ from typing import Any
 from xling_metrics.base import mean
 from xling_metrics.claims import ClaimScores, claim_scores, information_f1
 
-from xling_tasks.commands.options import settings_with
+from xling_tasks.commands.options import (
+    add_json,
+    add_languages,
+    add_limit,
+    add_metadata,
+    settings_with,
+)
 from xling_tasks.commands.table import table
 from xling_tasks.data.files import text_lines
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError
+from xling_tasks.errors import DataError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.backend import Backend, backend
 from xling_tasks.models.claims import Extraction, extract, verify
@@ -124,3 +130,16 @@ def _texts(path: Path | None) -> list[str]:
     if not distinct:
         raise DataError(f"{path}: has no texts (one per line)")
     return distinct
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling round-trip`."""
+    add_languages(parser, "all 30")
+    parser.add_argument(
+        "--texts", type=user_path, metavar="FILE",
+        help="English texts, one per line (default: the bundled sample)",
+    )  # fmt: skip
+    add_limit(parser, "first N texts")
+    add_json(parser)
+    add_metadata(parser)
+    parser.set_defaults(run=check_translator)

@@ -1,0 +1,34 @@
+"""`xling compare`: two models on the same questions."""
+
+from __future__ import annotations
+
+import argparse
+
+from xling_metrics.stats.resampling import LEVEL, RESAMPLES
+
+from xling_tasks.commands.options import add_family, add_json, add_seed
+from xling_tasks.commands.report import add_margin
+from xling_tasks.errors import user_path
+from xling_tasks.report.compare.command import compare
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling compare`."""
+    for name in ("a", "b"):
+        text = f"--output_path of lm_eval, or NAME=OUT: model {name.upper()}"
+        parser.add_argument(name, metavar=name.upper(), help=text)
+    parser.add_argument(
+        "--to", type=user_path, metavar="DIR",
+        help="folder to write (default compare; with --json none)",
+    )  # fmt: skip
+    add_json(parser)
+    parser.add_argument("--force", action="store_true", help="compare runs with different settings")
+    parser.add_argument("--metrics", nargs="+", metavar="NAME", help="only these metrics")
+    parser.add_argument(
+        "--human", nargs="+", type=user_path, metavar="FILE",
+        help="correct judge scores of A and B with human annotations (exports of `xling annotate`)",
+    )  # fmt: skip
+    add_margin(parser)
+    add_seed(parser, "of resamples and permutations")
+    add_family(parser)
+    parser.set_defaults(run=compare, n_resamples=RESAMPLES, level=LEVEL)

@@ -1,1 +1,0 @@
-"""`xling translate`: answers to be translated elsewhere, and what comes back."""
