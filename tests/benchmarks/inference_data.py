@@ -13,7 +13,6 @@ from scipy.stats import beta, norm
 from xling_metrics.stats.ppi import Judged
 from xling_metrics.stats.roc import RowsOf
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
-
 from xling_tasks.commands.annotate.draw import allocate
 
 SIZES = (24, 100, 246, 1134)

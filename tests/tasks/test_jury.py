@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from itertools import combinations
 
 import pytest
@@ -305,9 +306,9 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, jury, tmp_path, cap
     assert not any("_judge" in conclusion["metric"] for conclusion in report["conclusions"])
     capsys.readouterr()
     assert main(["annotate", str(out), "--n", "8", "--to", str(tmp_path / "page.html")]) == 0
-    assert "left out: no_majority" in capsys.readouterr().out
+    assert re.search(r"no_majority +\| left out: \d", capsys.readouterr().out)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "[judge 3: no response]" in page and "majority_of_3" in page
+    assert "[judge 3: no response]" in page
     assert main(["compare", str(out), str(out), "--to", str(tmp_path / "compare")]) == 0
     replay = {"model": "xling_replay", "model_args": {"path": str(out)}}
     assert run(tasks, metadata=metadata, **replay)["results"] == results["results"]

@@ -1,4 +1,4 @@
-"""Reading people's exports, and finding the answers of a report that they are about."""
+"""Reading annotations, and finding the answers of a report that they are about."""
 
 from __future__ import annotations
 
@@ -9,107 +9,79 @@ from pathlib import Path
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_name
-from xling_tasks.logs.annotations import Export, answer_digest, read_pages
+from xling_tasks.logs.annotations import LABEL, Annotation, answer_digest, read_annotations
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.human import Human, Key, Labels, judged, key_of, strata_of, unlabelled
 
 
 def read_human(paths: Sequence[Path], models: Sequence[Model]) -> Human:
-    """People's exports, given to the models whose answers they are about.
+    """Read exports of `xling annotate` and match them with the answers of MODELS.
 
-    DataError if a file is no export, two pages are about one task, a page is about none of the
-    models' answers as they are now, or somebody disagrees with a label and names none.
+    Raises:
+        DataError: If a file is no export, or is about none of the answers as they are now.
     """
+    by_task: dict[tuple[str, str, str], list[Annotation]] = {}
+    for a in read_annotations(paths):
+        if a.form == LABEL and a.label:
+            by_task.setdefault((a.annotator, a.model, a.task), []).append(a)
+    tasks = [(model.name, task) for model in models for task in model.tasks]
+    matched: dict[Key, list[Annotation]] = {}
+    misfits: list[str] = []
+    for (_, _, name), of_task in by_task.items():
+        reasons = {
+            (model, key_of(task)): _misfit(of_task, task)
+            for model, task in tasks
+            if task.results.task == name
+        }
+        if all(reasons.values()):
+            misfits += [f"{model}: {reason}" for (model, _), reason in reasons.items()][:1]
+        for (_, key), reason in reasons.items():
+            if not reason:
+                matched.setdefault(key, []).extend(of_task)
+    if misfits or not matched:
+        reason = misfits[0] if misfits else "the folders have no results of its tasks"
+        raise DataError(
+            f"--human {', '.join(map(str, paths))}: is about other answers than this report's "
+            f"({reason}); give the folder that its page was made from"
+        )
     labels: dict[Key, Labels] = {}
     notes: list[str] = []
-    pages: dict[Key, Path] = {}
-    for exports in read_pages(paths).values():
-        said_of = _said(exports)
-        for model in _fitting(exports, models):
-            for task in model.tasks:
-                own = said_of.get(task.results.task)
-                if own is None:
-                    continue
-                key = key_of(task)
-                if key in pages:
-                    raise DataError(
-                        f"--human {pages[key]} and {exports[0].path}: two pages about "
-                        f"{key[1]} of {model.name}; give the exports of one"
-                    )
-                pages[key] = exports[0].path
-                said = _too_few(task, own)
-                if not said:
-                    labels[key] = own
-                notes += [f"{model.name}, {task.results.task}: {said}"] if said else []
+    for model, task in tasks:
+        if key_of(task) in matched:
+            given = _labels(matched[key_of(task)])
+            if reason := _too_few(task, given):
+                notes.append(f"{model}, {task.results.task}: {reason}")
+            else:
+                labels[key_of(task)] = given
     return Human(labels, [*dict.fromkeys(notes), *_one_sided(models, labels)])
 
 
-def _said(exports: Sequence[Export]) -> dict[str, Labels]:
-    """Task -> what one page's annotators said."""
-    people = tuple(export.annotator for export in exports)
-    given: dict[str, dict[str, tuple[str | None, ...]]] = {}
-    for name, item in exports[0].items.items():
-        checks = [export.items[name] for export in exports]
-        for export, check in zip(exports, checks, strict=True):
-            if check.agree_label is False and check.label is None:
-                raise DataError(
-                    f"{export.path}, item {name!r}: disagrees with the judge and names no label; "
-                    "choose one in the page and export again, or the correction would lean to the "
-                    "judge"
-                )
-        labels = tuple(check.label for check in checks)
-        given.setdefault(item.task, {})[item.question_id] = labels
-    return {task: Labels(people, own) for task, own in given.items()}
+def _labels(annotations: Sequence[Annotation]) -> Labels:
+    """Return the annotators of a task, and their labels by question."""
+    people = tuple(dict.fromkeys(a.annotator for a in annotations))
+    given: dict[str, dict[str, str]] = {}
+    for a in annotations:
+        given.setdefault(a.question_id, {})[a.annotator] = a.label
+    rows = {key: tuple(own.get(name) for name in people) for key, own in given.items()}
+    return Labels(people, rows)
 
 
-def _fitting(exports: Sequence[Export], models: Sequence[Model]) -> list[Model]:
-    """The models whose answers a page shows: all with its labels of the judge."""
-    wrong, fitting = [], []
-    for model in models:
-        tasks = {task.results.task: task for task in model.tasks}
-        asked = {item.task for item in exports[0].items.values()} & tasks.keys()
-        said = [text for name in sorted(asked) if (text := _misfit(exports[0], tasks[name]))]
-        if asked and not said:
-            fitting.append(model)
-        wrong += [f"{model.name}: {text}" for text in said[:1]]
-    if not fitting:
-        why = wrong[0] if wrong else "the folders have no results of its tasks"
-        raise DataError(
-            f"--human {exports[0].path}: is about no answers of this report ({why}); give the "
-            "folder that its page was made from"
-        )
-    return fitting
-
-
-def _misfit(export: Export, task: Task) -> str:
-    """What of a page is otherwise in a task's samples; empty if all is the same."""
-    name = task.results.task
-    strata = strata_of(task, LABELS[0])
+def _misfit(annotations: Sequence[Annotation], task: Task) -> str:
+    """Return what was annotated otherwise than a task's samples have it; empty if nothing."""
+    name, strata = task.results.task, strata_of(task, LABELS[0])
     if not strata:
         return f"{name} has no samples with a judge's labels; run with --log_samples"
-    for item in export.items.values():
-        if item.task == name and strata.get(item.question_id) != item.judge_label:
-            there = strata.get(item.question_id, "not there")
-            return f"{name}, {item.question_id!r} is {item.judge_label} there and {there} here"
-    if changed := _other_answer(export, task):
-        return f"{name}, {changed!r} has another answer here than people read"
-    sizes = Counter(strata.values())
-    for label in LABELS if export.strata else ():
-        own = export.strata.get((name, label))
-        size = 0 if own is None else own.population
-        if size != sizes[label]:
-            return f"{name} has {size} answers that are {label} there and {sizes[label]} here"
-    return ""
-
-
-def _other_answer(export: Export, task: Task) -> str:
-    """A question whose answer is not the one that the page showed; empty if there is none."""
     offsets = dict(zip(task.ids, task.offsets, strict=True))
-    for item in export.items.values():
-        if item.task == task.results.task and item.id in export.answers:
-            sample = task.results.samples.at(offsets[item.question_id])
-            if answer_digest(sample) != export.answers[item.id]:
-                return item.question_id
+    answers: dict[str, str] = {}
+    for a in annotations:
+        if strata.get(a.question_id) != a.judge_label:
+            here = strata.get(a.question_id, "not there")
+            return f"{name}, {a.question_id!r} is {a.judge_label} in the file and {here} here"
+        if a.question_id not in answers:
+            sample = task.results.samples.at(offsets[a.question_id])
+            answers[a.question_id] = answer_digest(sample)
+        if answers[a.question_id] != a.answer:
+            return f"{name}, {a.question_id!r} has another answer here than people read"
     return ""
 
 

@@ -1,0 +1,169 @@
+"""`xling agreement`: what annotators chose, their agreement with the judge and with each other."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from xling_metrics.stats.agreement import (
+    krippendorff_alpha,
+    krippendorff_alpha_ordinal,
+    majority_label,
+)
+
+from xling_tasks.commands.options import add_json
+from xling_tasks.commands.table import table
+from xling_tasks.data.published import published
+from xling_tasks.errors import user_path
+from xling_tasks.logs.annotations import FIDELITY, LABEL, Annotation, read_annotations
+
+_NOTES = {
+    LABEL: (
+        "agreement_percent: items whose majority label is the judge's, of those with a majority "
+        "(published: arXiv:2310.13132, Table A7, two batches). unanimous_percent: items that every "
+        "annotator labels as the judge, of those that all label. alpha: Krippendorff's, nominal."
+    ),
+    "ratings": (
+        "mean: of the items' mean ratings, 1 to 5. alpha: Krippendorff's, ordinal. published: "
+        "arXiv:2310.13132, Table A2 (fluency, meaning); arXiv:2505.21999, Table 3 (fidelity)."
+    ),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling agreement`."""
+    text = "CSV files that annotators exported from the page of `xling annotate`"
+    parser.add_argument("files", nargs="+", type=user_path, metavar="FILE", help=text)
+    add_json(parser)
+    parser.set_defaults(run=agreement)
+
+
+def agreement(options: argparse.Namespace) -> str:
+    """Return the figures by form and language, disagreements and comments."""
+    annotations = read_annotations(options.files)
+    figures = [row for group in _grouped(annotations) for row in describe_group(*group)]
+    figures += _mean_fidelity([row for row in figures if row["form"] == FIDELITY])
+    remarks = list(_remarks(annotations))
+    if options.json:
+        return json.dumps({"agreement": figures, "remarks": remarks}, indent=1, ensure_ascii=False)
+    blocks = []
+    for form in dict.fromkeys(row["form"] for row in figures):
+        rows = [{k: _shown(v) for k, v in row.items()} for row in figures if row["form"] == form]
+        blocks += [table(rows), _NOTES[LABEL if form == LABEL else "ratings"]]
+    if remarks:
+        blocks.append("Disagreements and comments:\n\n" + table(remarks))
+    return "\n\n".join(blocks)
+
+
+Group = tuple[str, str, list[str], list[list[Annotation]]]
+
+
+def _grouped(annotations: Sequence[Annotation]) -> Iterator[Group]:
+    """Yield form, language, annotators, and the annotations of each item in their order."""
+    keys = dict.fromkeys((a.form, a.language) for a in annotations)
+    for form, language in keys:
+        group = [a for a in annotations if (a.form, a.language) == (form, language)]
+        people = list(dict.fromkeys(a.annotator for a in group))
+        items: dict[tuple[str, ...], list[Annotation]] = {}
+        for annotation in group:
+            items.setdefault(annotation.item, []).append(annotation)
+        yield form, language, people, list(items.values())
+
+
+def describe_group(
+    form: str, language: str, people: Sequence[str], items: Sequence[Sequence[Annotation]]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row of figures for all annotators, and one for each if there are several."""
+    describe = _describe_labels if form == LABEL else _describe_ratings
+    for who in (None, *people) if len(people) > 1 else (None,):
+        chosen = [[a for a in item if who in (None, a.annotator)] for item in items]
+        chosen = [item for item in chosen if any(a.label for a in item)]
+        yield {
+            "form": form, "language": language, "annotator": who or ", ".join(people),
+            "items": len(chosen), **describe(chosen, language),
+        }  # fmt: skip
+
+
+def _describe_labels(items: Sequence[Sequence[Annotation]], language: str) -> dict[str, Any]:
+    votes = [[a.label for a in item if a.label] for item in items]
+    width = max(map(len, votes), default=0)
+    judge = [item[0].judge_label for item in items]
+    majority = [majority_label(labels) for labels in votes]
+    pairs = zip(majority, judge, strict=True)
+    agree = [label == other for label, other in pairs if label is not None]
+    whole = [
+        set(labels) == {other}
+        for labels, other in zip(votes, judge, strict=True)
+        if len(labels) == width
+    ]
+    padded = [[*labels, *[None] * (width - len(labels))] for labels in votes]
+    return {
+        "labels": sum(map(len, votes)),
+        "ties": sum(label is None for label in majority),
+        "agreement_percent": _percent(agree),
+        "unanimous_percent": _percent(whole),
+        "alpha": krippendorff_alpha(padded),
+        "published_percent": [f.value for f in published(table="Table A7", language=language)],
+    }
+
+
+def _describe_ratings(items: Sequence[Sequence[Annotation]], language: str) -> dict[str, Any]:
+    ratings = [[int(a.label) for a in item if a.label] for item in items]
+    width = max(map(len, ratings), default=0)
+    padded = [[*item, *[None] * (width - len(item))] for item in ratings]
+    form = items[0][0].form if items else FIDELITY
+    table_of = (
+        {"source": "found_in_translation", "table": "Table 3"}
+        if form == FIDELITY
+        else {"source": "xlingeval", "table": "Table A2", "metric": f"translation_{form}_likert"}
+    )
+    figures = {f.model: f.value for f in published(**table_of, language=language)}
+    if form != FIDELITY:
+        kappa = published(table="Table A2", language=language, metric="translation_cohen_kappa")
+        figures |= {f"{figure.model} kappa": figure.value for figure in kappa}
+    return {
+        "ratings": sum(map(len, ratings)),
+        "mean": fmean(map(fmean, ratings)) if ratings else None,
+        "alpha": krippendorff_alpha_ordinal(padded),
+        "published": figures,
+    }
+
+
+def _mean_fidelity(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the mean over the languages of Table 3, if all were rated, beside Section 5.1."""
+    means = {row["language"]: row["mean"] for row in rows[::-1]}  # all annotators stand first
+    table_3 = published(source="found_in_translation", table="Table 3")
+    languages = {figure.language for figure in table_3}
+    if languages <= means.keys():
+        beside = published(source="found_in_translation", table="Section 5.1")
+        yield {
+            "form": FIDELITY, "language": "mean", "mean": fmean(means[code] for code in languages),
+            "published": {figure.model: figure.value for figure in beside},
+        }  # fmt: skip
+
+
+def _remarks(annotations: Sequence[Annotation]) -> Iterator[dict[str, str]]:
+    """Yield the annotations that differ from the judge's label, and those with a comment."""
+    for a in annotations:
+        differs = a.form == LABEL and a.label and a.label != a.judge_label
+        if differs or a.comment:
+            yield {
+                "task": a.task, "question": a.question_id, "judge": a.judge_label,
+                "annotator": a.annotator, "label": a.label, "comment": a.comment,
+            }  # fmt: skip
+
+
+def _percent(hits: Sequence[bool]) -> float | None:
+    return 100 * sum(hits) / len(hits) if hits else None
+
+
+def _shown(value: Any) -> Any:
+    """Format a list or mapping of published values for a table's cell."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {figure:g}" for name, figure in value.items()) or None
+    if isinstance(value, list):
+        return ", ".join(f"{figure:g}" for figure in value) or None
+    return value

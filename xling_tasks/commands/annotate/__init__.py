@@ -1,1 +1,0 @@
-"""`xling annotate` and `xling agreement`: people check the judge."""
