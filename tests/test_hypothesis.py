@@ -23,7 +23,7 @@ from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import XlingError
-from xling_tasks.logs.annotations import read_export
+from xling_tasks.logs.annotations import Annotation, read_annotations
 from xling_tasks.logs.checked import check_results
 from xling_tasks.logs.replay_log import find_logs
 from xling_tasks.logs.results import read_results
@@ -125,8 +125,8 @@ ROW = st.fixed_dictionaries({name: LEAF for name in ("id", "label", "answer_ids"
 SETTINGS = ("k judge translator encoder temperatures languages topic_seeds sampling_seed "
             "greedy_repeats prompts_file prompts prompt_set data_dir xling_cache")  # fmt: skip
 OF_MODELS = "model model_args batch_size max_gen_toks apply_chat_template deadline"
-EXPORT = keyed("format", "version", "annotator", "page_digest", "items").map(
-    lambda content: {"format": "xling-annotations", "version": 1, **content}
+EXPORT = st.binary(max_size=300).map(
+    lambda rest: ",".join(Annotation._fields).encode() + b"\n" + rest
 )
 TABLE = st.binary(max_size=500) | TEXT.map(lambda text: text.encode("utf-8", "replace"))
 READ = {
@@ -141,7 +141,7 @@ READ = {
     "prompts.yaml": (
         whole(JSON | keyed("answer", "judge", "claims", "support", "translate")),
         lambda path: PromptTemplates(str(path))),
-    "export.json": (whole(JSON | EXPORT), read_export),
+    "export.csv": (EXPORT | st.binary(max_size=300), lambda path: read_annotations([path])),
 }  # fmt: skip
 """What is read: a file's name, or another; what it may hold; its reader."""
 

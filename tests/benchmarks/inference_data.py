@@ -13,7 +13,8 @@ from scipy.stats import beta, norm
 from xling_metrics.stats.ppi import Judged
 from xling_metrics.stats.roc import RowsOf
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
-from xling_tasks.commands.annotate.draw import allocate
+
+from xling_tasks.commands.annotate import allocate
 
 SIZES = (24, 100, 246, 1134)
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
