@@ -21,7 +21,7 @@ COMMANDS = {
     "leaderboard": ("leaderboard", "rank several models, with confidence intervals of the ranks"),
     "view": ("view.command", "read every sample in the browser, languages side by side"),
     "cost": ("cost", "estimate requests and tokens of tasks before a run"),
-    "check": ("doctor.command", "check that the settings, data and models of a run are available"),
+    "check": ("check", "check that the settings, data and models of a run are available"),
     "data": ("datasets", "list datasets; validate your own questions, or write an example file"),
     "annotate": ("annotate", "write an annotation page for judge labels or translations"),
     "agreement": ("agreement", "summarize annotations and their agreement with the judge"),

@@ -9,13 +9,15 @@ from xling_tasks.output import plain
 
 
 class Screen(str):
-    """What a command prints, with its exit status.
-
-    Attributes:
-        status: 1 if what was looked at is not in order, else 0.
-    """
+    """What a command prints, with its exit status."""
 
     status: int = 0
+
+    def __new__(cls, text: str, status: int = 0) -> Screen:
+        """Make a text with a status."""
+        screen = super().__new__(cls, text)
+        screen.status = status
+        return screen
 
 
 def table(

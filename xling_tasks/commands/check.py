@@ -1,0 +1,301 @@
+"""`xling check`: whether the packages, settings, data and models of a run are available."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import logging
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from packaging.requirements import Requirement
+
+from xling_tasks.commands.datasets import counted_datasets
+from xling_tasks.commands.options import add_json, add_metadata, read_metadata
+from xling_tasks.commands.table import Screen
+from xling_tasks.data.custom.check import holds_conversations, is_own_file
+from xling_tasks.data.custom.dataset import load_custom_dataset
+from xling_tasks.data.custom.rubrics import load_rubrics
+from xling_tasks.data.dataset_info import DATASETS, MMEDBENCH
+from xling_tasks.data.mmedbench import find_file
+from xling_tasks.data.sources import find_source
+from xling_tasks.errors import BackendError, SettingError, XlingError, user_path
+from xling_tasks.models.backend import Backend
+from xling_tasks.models.spec import SELF, ModelSpec
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
+from xling_tasks.models.translate.translator import translator as build_translator
+from xling_tasks.secrets import redact_log
+from xling_tasks.settings import Settings
+
+OK, OFF, WARN, FAIL = "ok", "off", "warn", "fail"
+"""Statuses; `off` is what these settings do not use."""
+
+CONNECT_SECONDS = 3.0
+_DEVELOPMENT = ("dev", "docs", "test")
+
+
+class Line(NamedTuple):
+    """What a check found, and what to do about it."""
+
+    check: str
+    status: str
+    text: str
+    advice: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling check`."""
+    add_metadata(parser)
+    add_json(parser)
+    parser.set_defaults(run=check)
+
+
+def check(options: argparse.Namespace) -> Screen:
+    """Return a line for each check; the exit status is 1 if one failed."""
+    lines: list[Line] = []
+    with _quiet():
+        settings, problems = check_settings(options.metadata)
+        lines += _run("packages", check_packages) + problems
+        lines += _run("data", partial(check_data, settings))
+        for role, spec in _models(settings):
+            lines += _run(role, partial(check_model, role, spec))
+    lines = [line._replace(text=_clean(line.text), advice=_clean(line.advice)) for line in lines]
+    failed = any(line.status == FAIL for line in lines)
+    if options.json:
+        return Screen(json.dumps([line._asdict() for line in lines], indent=1), int(failed))
+    width = max(len(line.check) for line in lines)
+    rows = [
+        f"{line.status:<4}  {line.check:<{width}}  {line.text}"
+        + (f" -> {line.advice}" if line.advice else "")
+        for line in lines
+    ]
+    return Screen("\n".join(rows), int(failed))
+
+
+def _run(name: str, look: Callable[[], Iterable[Line]]) -> list[Line]:
+    """Return the lines of a check; an error is one too."""
+    lines: list[Line] = []
+    try:
+        lines.extend(look())
+    except (Exception, SystemExit) as error:
+        kind = "" if isinstance(error, XlingError) else f"{type(error).__name__}: "
+        lines.append(Line(name, FAIL, f"{kind}{error}"))
+    return lines
+
+
+def _clean(text: str) -> str:
+    text = " ".join(redact_log(text).split())
+    return text if len(text) <= 500 else text[:497] + "..."
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep logs and progress bars off the terminal."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        logging.disable(before)
+
+
+# Packages and settings
+
+
+def check_packages() -> Iterator[Line]:
+    """Compare the installed versions with the requirements, for each extra."""
+    for extra in ("", *(metadata("xling-tasks").get_all("Provides-Extra") or [])):
+        if extra in _DEVELOPMENT:
+            continue
+        needed = list(requirements_of("xling-tasks", extra))
+        wrong = [problem for item in needed if (problem := _problem(item))]
+        name = f"extra {extra}" if extra else "packages"
+        install = f'pip install "xling-tasks{f"[{extra}]" if extra else ""}"'
+        if wrong:
+            yield Line(name, OFF if extra else FAIL, ", ".join(wrong), install)
+        else:
+            listed = ", ".join(f"{item.name} {version(item.name)}" for item in needed[:3])
+            yield Line(name, OK, listed + (", ..." if len(needed) > 3 else ""))
+
+
+def requirements_of(package: str, extra: str) -> Iterator[Requirement]:
+    """Yield what a package needs, or what an extra adds, with the extras of other packages."""
+    for item in map(Requirement, requires(package) or []):
+        always = item.marker is None or item.marker.evaluate({"extra": ""})
+        added = item.marker is not None and item.marker.evaluate({"extra": extra})
+        if always if not extra else added and not always:
+            yield item
+            for other in item.extras:
+                yield from requirements_of(item.name, other)
+
+
+def _problem(item: Requirement) -> str:
+    try:
+        installed = version(item.name)
+    except PackageNotFoundError:
+        return f"{item.name} is missing"
+    fits = item.specifier.contains(installed, prereleases=True)
+    return "" if fits else f"{item.name} {installed} is not {item.specifier}"
+
+
+def check_settings(words: Iterable[str]) -> tuple[Settings, list[Line]]:
+    """Return the settings that are right, and a line for each that is wrong."""
+    given: dict[str, Any] = {}
+    lines = []
+    for word in words:
+        try:
+            given |= read_metadata([word])
+        except SettingError as error:
+            lines.append(Line("settings", FAIL, str(error)))
+    right: dict[str, Any] = {}
+    for key, value in given.items():
+        try:
+            Settings.parse({**right, key: value}, {})
+            right[key] = value
+        except Exception as error:  # JSON may hold a value of any shape
+            lines.append(Line("settings", FAIL, str(error)))
+    if not lines:
+        lines.append(Line("settings", OK, f"given: {', '.join(right)}" if right else "defaults"))
+    return Settings.parse(right, {}), lines
+
+
+# Data
+
+
+def check_data(settings: Settings) -> Iterator[Line]:
+    """Load the data that is at hand, and ask the Hub for the rest."""
+    if is_own_file(settings.data_dir):
+        yield _check_custom(settings)
+        return
+    from huggingface_hub import constants
+
+    asked: set[str] = set()
+    lines: list[Line] = []
+    for key, _, count in counted_datasets(settings):
+        info = DATASETS[key]
+        if info.bundled:
+            continue
+        repository = str(settings.dataset or info.hub_id)
+        if settings.data_dir is None and not constants.HF_HUB_OFFLINE:
+            if repository not in asked:
+                asked.add(repository)
+                yield _check_hub(repository)
+            continue
+        there = None if settings.data_dir is None else partial(_find, info, settings.data_dir)
+        lines.append(_check_files(f"data {key}", there, count))
+    given = settings.data_dir is not None or settings.dataset is not None
+    nothing = given and all(line.status == OFF for line in lines)
+    yield from (line._replace(status=FAIL) if nothing else line for line in lines)
+
+
+def _find(info: Any, data_dir: str) -> None:
+    """Look for a dataset's file; an error says that it is not there."""
+    if info.key in MMEDBENCH:
+        find_file(info, "en", "test", data_dir)
+    else:
+        find_source(info, data_dir, None)
+
+
+def _check_files(name: str, find: Callable[[], None] | None, count: Callable[[], Any]) -> Line:
+    """Load a dataset from a folder, or without FIND from the Hub's cache."""
+    missing = True
+    try:
+        if find is not None:
+            find()
+            missing = False
+        counts = count()
+    except Exception as error:  # a file can be broken in any way
+        return Line(name, OFF if missing else FAIL, str(error) or type(error).__name__)
+    return Line(name, OK, f"{counts['questions']:,} questions, {counts['rows']:,} rows")
+
+
+def _check_custom(settings: Settings) -> Line:
+    path = user_path(settings.data_dir or "")
+    read = load_rubrics if holds_conversations(path) else load_custom_dataset
+    data = read(settings.data_dir, settings.scripts)
+    text = f"{path}: {len(data.questions):,} questions in {', '.join(data.languages)}"
+    return Line("data", OK, text)
+
+
+def _check_hub(repository: str) -> Line:
+    """Ask the Hub whether the files of a dataset may be downloaded."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    folder = "or set data_dir to a folder with the files"
+    name = repository.partition("@")[0]
+    try:
+        HfApi().auth_check(name, repo_type="dataset")
+    except GatedRepoError:
+        terms = f"accept the terms at https://huggingface.co/datasets/{name}, then hf auth login"
+        return Line("data", WARN, f"Hub {repository}: gated", f"{terms}; {folder}")
+    except RepositoryNotFoundError:
+        return Line("data", FAIL, f"Hub {repository}: not found, or private", "check the name")
+    except Exception as error:  # the HTTP library has errors of its own
+        text = f"Hub {repository}: cannot be reached ({type(error).__name__})"
+        return Line("data", WARN, text, f"check the network; {folder}")
+    return Line("data", OK, f"Hub {repository}: may be downloaded")
+
+
+# Models
+
+
+def _models(settings: Settings) -> Iterator[tuple[str, ModelSpec | None]]:
+    jurors = [(settings.judge_role(at), juror.spec) for at, juror in enumerate(settings.jurors)]
+    yield from jurors
+    if not jurors:
+        yield "judge", None
+    if settings.answer_extractor is not None:
+        yield "answer_extractor", settings.answer_extractor
+    yield "translator", settings.translator
+
+
+def check_model(role: str, spec: ModelSpec | None) -> Iterator[Line]:
+    """Ask a model for a reply; nothing comes from the cache."""
+    if spec is None:
+        yield Line(role, OFF, "not set")
+    elif spec.model == SELF:
+        yield Line(role, OFF, "the model under test")
+    elif spec.model == FILE:
+        engine = build_translator(spec, False, None)
+        engine.check()
+        yield Line(role, OK, engine.signature)
+    elif spec.model == SEQ2SEQ or "pretrained" in spec.model_args:
+        yield Line(role, OFF, "local weights, which the run loads before it begins")
+    else:
+        model = Backend(role, replace(spec, batch=False), False)
+        refuse_unreachable(role, str(getattr(model.lm, "base_url", None) or ""))
+        model.check()
+        if model.temperature == 0:
+            yield Line(role, OK, f"answers: {model.signature}")
+        else:
+            text = f"answers, but always at temperature {model.temperature:g}: {model.signature}"
+            yield Line(role, WARN, text, "its replies cannot be reproduced; take another model")
+
+
+def refuse_unreachable(role: str, url: str) -> None:
+    """Raise an error soon where a server does not accept connections; the backend would retry.
+
+    Raises:
+        BackendError: Naming the host.
+    """
+    parts = urlsplit(url)
+    if getproxies() or not parts.hostname:
+        return
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname, port), CONNECT_SECONDS).close()
+    except OSError as error:
+        raise BackendError(
+            f"no connection to {parts.hostname}:{port} ({type(error).__name__}); start the server, "
+            f"or correct {role}.model_args.base_url"
+        ) from error

@@ -1,1 +1,0 @@
-"""`xling check`: what a run needs, checked before it starts."""
