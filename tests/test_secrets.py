@@ -13,6 +13,8 @@ from xling_tasks.errors import SettingError
 from xling_tasks.log_filter import clean_logs
 from xling_tasks.models.service import Limits
 from xling_tasks.secrets import (
+    printable,
+    public,
     redact,
     redact_text,
     refuse_secrets,
@@ -117,6 +119,21 @@ def test_hosts_of_servers_are_taken_out_and_those_of_services_stay():
     public = "base_url=https://api.openai.com/v1"
     assert without_hosts(public) == public
     assert without_hosts(without_hosts(signature)) == without_hosts(signature)
+
+
+def test_public_takes_secrets_hosts_folders_and_escapes_at_any_depth():
+    value = {
+        "pretrained": "/home/me/models/llama", "base_url": "http://u:pw@10.0.0.3:8000/v1?k=1",
+        "api_key": "x", "names": ["\x1b[31mred\x1b[0m", "a\u202eb"],
+        "note": "see /home/me/data/x.csv (~/y/z.txt)", "n": 3, "ratio": "1/2 and/or",
+    }  # fmt: skip
+    assert public(value) == {
+        "pretrained": "llama", "base_url": "SERVER/v1?k=<redacted>", "api_key": "<redacted>",
+        "names": ["\ufffd[31mred\ufffd[0m", "a\ufffdb"], "note": "see x.csv (z.txt)", "n": 3,
+        "ratio": "1/2 and/or",
+    }  # fmt: skip
+    assert public(public(value)) == public(value)
+    assert printable("a\tb\nc\r\x9b") == "a\tb\nc\ufffd\ufffd"
 
 
 def test_no_log_line_of_a_failing_service_holds_the_key(serve, monkeypatch, caplog):

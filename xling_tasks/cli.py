@@ -14,6 +14,7 @@ from xling_metrics.extras import ExtraMissing
 
 from xling_tasks import __version__
 from xling_tasks.errors import SettingError, XlingError, did_you_mean
+from xling_tasks.secrets import printable, redact_log
 
 COMMANDS = {
     "report": ("report", "report the gap to English for each language, with significance tests"),
@@ -110,14 +111,14 @@ def _terminate(*_: Any) -> NoReturn:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"xling: {message}", file=sys.stderr)
+    print(f"xling: {printable(redact_log(message))}", file=sys.stderr)
     return status
 
 
 def _print(text: str) -> int:
     """Print a command's text; return its exit status."""
     try:
-        print(text, flush=True)
+        print(printable(text), flush=True)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(getattr(text, "status", 0))

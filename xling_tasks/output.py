@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.secrets import public
 
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9_])?")
 _MARKED = re.compile(r".*-[0-9a-f]{12}")
@@ -225,7 +226,7 @@ def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> 
         rows: Name of a column -> its cell.
         columns: Those that are written; without them, those of the first row.
     """
-    made = [{name: harmless(value) for name, value in row.items()} for row in rows]
+    made = [{name: harmless(public(value)) for name, value in row.items()} for row in rows]
     out = io.StringIO()
     writer = csv.DictWriter(
         out, columns or list(made[0]), extrasaction="ignore", lineterminator="\n"

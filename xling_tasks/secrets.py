@@ -143,14 +143,6 @@ def redact_log(text: str) -> str:
     return redact_text(text)
 
 
-def redact_screen(text: str) -> str:
-    """As `redact_log`, and passwords that are plain words: for texts that people pass on."""
-    for value in _values():
-        if len(value) >= 6:
-            text = text.replace(value, GONE)
-    return redact_log(text)
-
-
 def _values() -> list[str]:
     """What environment variables called like secrets hold."""
     called = re.compile(r"(?i)(?:api_?key|token|secret|passw|auth(?!or)|credential)|_key$")
@@ -249,33 +241,56 @@ def _host(scheme: str, host: str) -> str:
     return SERVER
 
 
-# What may be published
+# What is written or printed for others
 
-
-def publishable(value: Any) -> Any:
-    """A value as it may be published: without secrets, folders of a machine and hosts."""
-    return _without_folders(without_hosts(redact(value)))
-
-
+_PATH = re.compile(r"(?:[/~]|[A-Za-z]:[\\/])")
 _FOLDER = re.compile(
     r'"(?:[/~]|[A-Za-z]:[\\/])[^"]*[/\\](?=[^"/\\]+")|(?<![^\s(=:])~?/(?!/)[^\s"\',;|()]*/(?=[^\s/])'
 )
+"""The folders of an absolute path within a text; its last part stays."""
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, with which a text can act on a terminal, and overrides of direction."""
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters are replaced, but for tab and line feed."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def public(value: Any) -> Any:
+    """Return a value for a file or screen that others see, at any depth.
+
+    Secrets become `<redacted>`, hosts of servers `SERVER`, absolute paths their last part, and
+    control characters are replaced. Texts of models and data are shown by `printable` instead:
+    what looks like a path in them is theirs.
+    """
+    if isinstance(value, Mapping):
+        return {
+            key: GONE
+            if _hides(key, item)
+            else _short(printable(redact_text(item)))
+            if isinstance(item, str) and str(key) in _ADDRESS_KEYS
+            else public(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [public(item) for item in value]
+    return _public_text(value) if isinstance(value, str) else value
+
+
+def _public_text(text: str) -> str:
+    if _PATH.match(text) and not re.search(r"\s", text):
+        text = re.split(r"[\\/]", text.rstrip("\\/"))[-1] or text
+    text = _FOLDER.sub(lambda match: '"' if match[0].startswith('"') else "", redact_text(text))
+    return printable(str(without_hosts(text)))
+
+
+def publishable(value: Any) -> Any:
+    """As `public`."""
+    return public(value)
 
 
 def publishable_text(text: str) -> str:
-    """A text as it may be published; of an absolute path in it, its last part stays."""
-    named = _FOLDER.sub(lambda match: '"' if match[0].startswith('"') else "", text)
-    return str(without_hosts(redact_text(named)))
-
-
-_PRIVATE = ("data_dir", "xling_cache")
-
-
-def _without_folders(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _without_folders(item) for key, item in value.items() if key not in _PRIVATE}
-    if isinstance(value, (list, tuple)):
-        return [_without_folders(item) for item in value]
-    if isinstance(value, str) and re.match(r"[/~]|[A-Za-z]:[\\/]", value):
-        return re.split(r"[\\/]", value.rstrip("\\/"))[-1] or value
-    return value
+    """As `public`."""
+    return str(public(text))

@@ -1,23 +1,26 @@
-"""`xling submit` on real output folders: rows, scores, description, and every refusal."""
+"""`xling submit`: MMedBench's files against the samples, and a model card that the Hub's classes read."""
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-import shlex
 import shutil
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 
-import builders
 import pytest
 from builders import changed, evaluated, results_in
+from huggingface_hub import ModelCard, metadata_load
+from huggingface_hub.repocard_data import model_index_to_eval_results
 
 from xling_tasks.cli import parse
+from xling_tasks.commands.submit import hf
 from xling_tasks.commands.submit.mmedbench import COLUMNS
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
+from xling_tasks.report.data import read_models
+from xling_tasks.report.record import Score
 
 NAMES = {"en": "English", "zh": "Chinese", "ja": "Japanese", "fr": "French", "ru": "Russian",
          "es": "Spanish"}  # fmt: skip
@@ -27,8 +30,6 @@ FILES = {
     "mcqa": ["multi_choice_results.csv", "accuracy_metric.csv"],
     "rationale": ["rationale_results.csv", "rationale_similarity_metric.csv"],
 }
-CHOICES, DESCRIPTION = FILES["mcqa"][0], "model_description.md"
-HALF = ("--only", "mcqa")
 
 
 def tasks_of(kind: str, codes=NAMES) -> list[str]:
@@ -57,37 +58,17 @@ def evaluate(run, data):
 
 @pytest.fixture(scope="module")
 def full(evaluate, tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("full")
-    return evaluate(out, tasks_of("mcqa") + tasks_of("rationale"))
+    return evaluate(tmp_path_factory.mktemp("full"), tasks_of("mcqa") + tasks_of("rationale"))
 
 
-@pytest.fixture
-def out(full, tmp_path) -> Path:
-    """A copy of the full run that a test may spoil."""
-    return Path(shutil.copytree(full, tmp_path / "out"))
-
-
-def submit(out: Path, to: Path, *words: str) -> str:
-    options = parse(["submit", "mmedbench", str(out), "--to", str(to), *words])
+def submit(kind: str, out: Path, to: Path, *words: str) -> str:
+    options = parse(["submit", kind, str(out), "--to", str(to), *words])
     return options.run(options)
 
 
-def refusal(out: Path, *words: str) -> str:
-    to = out.parent / "refused"
-    with pytest.raises(DataError) as caught:
-        submit(out, to, *words)
-    assert not to.exists() or list(to.iterdir()) == []
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
-def rows(path: Path, language: str = "") -> list[dict[str, str]]:
+def rows(path: Path) -> list[list[str]]:
     with path.open(encoding="utf-8", newline="") as file:
-        return [row for row in csv.DictReader(file) if language in ("", row["Language"])]
-
-
-def there(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+        return list(csv.reader(file))
 
 
 def samples(out: Path, task: str) -> list[dict]:
@@ -95,9 +76,15 @@ def samples(out: Path, task: str) -> list[dict]:
     return [json.loads(line) for line in path.read_text().split("\n") if line]
 
 
+# MMedBench
+
+
 def test_rows_are_the_samples_in_order_with_the_scores_of_the_results_file(full, tmp_path):
-    said, to = submit(full, tmp_path / "to"), tmp_path / "to"
-    assert there(to) == sorted([*FILES["mcqa"], *FILES["rationale"], DESCRIPTION])
+    to = tmp_path / "to"
+    text = submit("mmedbench", full, to)
+    names = [*FILES["mcqa"], *FILES["rationale"], "model_description.md"]
+    assert sorted(path.name for path in to.iterdir()) == sorted(names)
+    assert '"[MMedBench Submission] - xling_baseline"' in text and "by e-mail" in text
     results = results_in(full)["results"]
     for kind, (replies, scores) in FILES.items():
         expected = []
@@ -107,185 +94,179 @@ def test_rows_are_the_samples_in_order_with_the_scores_of_the_results_file(full,
                 truth = doc["rationale"] if kind == "rationale" else ",".join(doc["answer"])
                 prompt = sample["arguments"]["gen_args_0"]["arg_0"]
                 expected.append([language, prompt, sample["resps"][0][0], truth])
-        written = rows(to / replies)
-        assert [list(row) for row in written] == [list(COLUMNS)] * len(written)
-        assert [list(row.values()) for row in written] == expected
-        assert len(written) == 6 * (12 if kind == "mcqa" else 10)
+        assert rows(to / replies) == [list(COLUMNS), *expected]
+        assert len(expected) == 6 * (12 if kind == "mcqa" else 10)
         wanted = METRICS if kind == "rationale" else {"Accuracy": "acc"}
-        with (to / scores).open(encoding="utf-8", newline="") as file:
-            header, *written = csv.reader(file)
+        header, *written = rows(to / scores)
         assert header == ["Metric", *NAMES.values(), "Avg"]
         assert [row[0] for row in written] == list(wanted)
         for row in written:
             values = [results[task][f"{wanted[row[0]]},none"] for task in tasks_of(kind)]
-            assert [float(value) for value in row[1:-1]] == values
-            assert float(row[-1]) == pytest.approx(fmean(values), abs=1e-15)
-        submit(full, tmp_path / kind, "--only", kind)
-        assert there(tmp_path / kind) == sorted([*FILES[kind], DESCRIPTION])
-    truths = {row["GT_Answer"] for row in rows(to / CHOICES)}
-    assert any(re.fullmatch("[A-G](,[A-G])+", truth) for truth in truths)
-    assert "Caution: fr: 12 questions in the data, but 622 were published." in said
+            assert [float(cell) for cell in row[1:-1]] == values
+            assert float(row[-1]) == pytest.approx(fmean(values))
+    description = (to / "model_description.md").read_text()
+    assert "Model size: TODO" in description and "mmedbench_mcqa_en" in description
+    assert "Caution: mmedbench_mcqa_en: 12 of 1273 published questions." in text
+    with pytest.raises(DataError, match="already there"):
+        submit("mmedbench", full, to)
 
 
-def test_description_tells_the_run_and_no_secrets(out, tmp_path, data):
-    secret = "sk-very-secret"
-    args = f"pretrained=me/model,api_key={secret},base_url=https://me:{secret}@host/v1"
-    changed(out, lambda content: content["config"].update(model_args=args))
-    said = submit(out, tmp_path / "to")
-    text = (tmp_path / "to" / DESCRIPTION).read_text()
-    assert secret not in text + said and "<redacted>" in text and str(data) not in text
-    content = results_in(out)
-    recorded = content["configs"]["mmedbench_rationale_ja"]["metadata"]["xling"]
-    for part in (
-        "# MMedBench submission: me/model",
-        f"lm-eval {content['lm_eval_version']}; xling-tasks {recorded['version']}",
-        next(out.rglob("results_*.json")).stem.removeprefix("results_"),
-        recorded["prompts"]["rationale"]["digest"],
-        recorded["data"]["sha256"],
-        '"max_gen_toks": 1024',
-        '"prompt_language": "published"',
-        "Authors and contact: TODO",
-        "Licence of the model: TODO",
-        "Training data",
-        "cc-by-nc-4.0",
-    ):
-        assert part in text
+def test_what_is_no_whole_submission_is_refused(full, evaluate, tmp_path):
+    def refused(out: Path, message: str, *words: str) -> None:
+        with pytest.raises(DataError, match=message):
+            submit("mmedbench", out, tmp_path / "to", *words)
+        assert not (tmp_path / "to").exists()
 
-
-def test_content_stays_exact(out, tmp_path):
-    (path,) = out.rglob("samples_mmedbench_mcqa_ru_2*.jsonl")
-    lines = path.read_text().split("\n")
-    texts = ["=1+1", '"A", "B"\r\nA', "a\rb", "\u2028", " A\n", "", "@x", "\ufeffА"]
-    for index, text in enumerate(texts):
-        sample = json.loads(lines[index]) | {"resps": [[text]]}
-        lines[index] = json.dumps(sample, ensure_ascii=False)
-    path.write_text("\n".join(lines), newline="")
-    submit(out, tmp_path / "to")
-    outputs = [row["ModelOutput"] for row in rows(tmp_path / "to" / CHOICES, "Russian")]
-    assert outputs[: len(texts)] == texts
-
-
-def test_the_newest_run_of_each_task(out, tmp_path, evaluate):
-    evaluate(out, tasks_of("mcqa", ["fr"]), gen_kwargs="temperature=0.0")
-    assert "generation." in refusal(out)
-    evaluate(out, tasks_of("mcqa", ["fr"]))
-    (old, _, new) = sorted(out.rglob("samples_mmedbench_mcqa_fr_2*"), key=lambda p: p.name[-31:])
-    new.write_text(new.read_text().replace('"resps": [["', '"resps": [["newest: '))
-    submit(out, tmp_path / "to")
-    french = [row["ModelOutput"] for row in rows(tmp_path / "to" / CHOICES, "French")]
-    assert len(french) == 12 and all(text.startswith("newest: ") for text in french)
-    assert "newest" not in old.read_text()
-
-
-def test_fine_tuned_tasks(out, tmp_path, evaluate):
-    evaluate(out, tasks_of("mcqa_ft"))
-    assert "say --ft or --no-ft" in refusal(out)
-    for word in ("--ft", "--no-ft"):
-        submit(out, tmp_path / word, word, *HALF)
-        asked = rows(tmp_path / word / CHOICES)[0]["ModelInput"]
-        assert ("### Response:" in asked) == (word == "--ft")
-    assert "mmedbench_rationale_ft_en" in refusal(out, "--ft")
+    part = Path(shutil.copytree(full, tmp_path / "part"))
+    evaluate(part, tasks_of("mcqa", ["ru"]), limit=2)
+    refused(part, "mmedbench_mcqa_ru: was run with --limit 2")
+    submit("mmedbench", part, tmp_path / "half", "--only", "rationale")
+    ft = Path(shutil.copytree(full, tmp_path / "ft"))
+    evaluate(ft, tasks_of("mcqa_ft"))
+    refused(ft, "say --ft or --no-ft", "--only", "mcqa")
+    refused(ft, "mmedbench_rationale_ft_en: no results", "--ft")
+    submit("mmedbench", ft, tmp_path / "tuned", "--ft", "--only", "mcqa")
+    other = Path(shutil.copytree(full, tmp_path / "other"))
+    changed(other, lambda content: content["configs"]["mmedbench_mcqa_es"].update(num_fewshot=1))
+    refused(other, "run with different settings: .*num_fewshot", "--only", "mcqa")
+    for path in part.rglob("samples_mmedbench_rationale_ja*"):
+        path.unlink()
+    refused(part, "samples_mmedbench_rationale_ja.* is not there", "--only", "rationale")
 
 
 def test_chat_messages_are_the_input(evaluate, serve, tmp_path):
-    served = serve(lambda prompt: "Answer: B")
-    args = {**served.spec()["model_args"], "num_concurrent": 4}
-    out = evaluate(tmp_path / "out", tasks_of("mcqa"), model="local-chat-completions",
-                   model_args=args, apply_chat_template=True)  # fmt: skip
-    submit(out, tmp_path / "to", *HALF)
-    for row in rows(tmp_path / "to" / CHOICES):
-        (message,) = json.loads(row["ModelInput"])
-        assert message["role"] == "user" and row["ModelOutput"] == "Answer: B"
-    message = refusal(out)
-    assert "--apply_chat_template" in message and "--model local-chat-completions" in message
-    assert "--only mcqa leaves out the rationale half" in message
+    served = serve(lambda prompt: "A")
+    args = {"model": "m", "base_url": served.url}
+    out = evaluate(
+        tmp_path / "out", tasks_of("mcqa"), model="local-chat-completions", model_args=args,
+        apply_chat_template=True,
+    )  # fmt: skip
+    submit("mmedbench", out, tmp_path / "to", "--only", "mcqa")
+    row = rows(tmp_path / "to" / "multi_choice_results.csv")[1]
+    assert json.loads(row[1])[-1]["role"] == "user"
+    assert "127.0.0.1" not in (tmp_path / "to" / "model_description.md").read_text()
 
 
-def test_missing_languages_and_the_command_that_gets_them(evaluate, tmp_path):
-    out = evaluate(tmp_path / "out", tasks_of("mcqa", ["en", "zh", "ja", "fr"]))
-    message = refusal(out, *HALF)
-    assert "mmedbench_mcqa_es, mmedbench_mcqa_ru: no results" in message
-    words = shlex.split(message.partition("Run: ")[2])
-    assert words[words.index("--tasks") + 1] == "mmedbench_mcqa_ru,mmedbench_mcqa_es"
-    builders.lm_eval(tmp_path, *words[1:])
-    submit(out, tmp_path / "to", *HALF)
-    assert len(rows(tmp_path / "to" / CHOICES)) == 72
+# The Hub
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"limit": 2}, "was run with --limit 2"),
-        ({"samples": {task: [0, 3] for task in tasks_of("mcqa")}}, "has 2 of 12 questions"),
-        ({"log_samples": False}, "run without --log_samples"),
-        ({"predict_only": True}, "has no acc (--predict_only"),
-    ],
-    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
-)
-def test_runs_in_part_are_refused_with_the_command_for_all(evaluate, tmp_path, options, message):
-    said = refusal(evaluate(tmp_path / "out", tasks_of("mcqa"), **options), *HALF)
-    again = said.partition("Run: ")[2]
-    assert message in said and "--log_samples" in again and "--limit" not in again
+@pytest.fixture(scope="module")
+def liveqa(run, tmp_path_factory) -> Path:
+    """A run over the sample, as if it were over LiveQA."""
+    demo, out = tmp_path_factory.mktemp("demo"), tmp_path_factory.mktemp("liveqa")
+    tasks = [f"xlinghealth_verifiability_demo_{code}" for code in ("en", "hi")]
+    evaluated(run, demo, tasks)
+    for path in filter(Path.is_file, demo.rglob("*")):
+        to = out / path.relative_to(demo).as_posix().replace("_demo_", "_liveqa_")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(path.read_text().replace("_demo_", "_liveqa_"))
+
+    def change(content):
+        for config in content["configs"].values():
+            config["metadata"]["xling"]["about"]["dataset"] = "liveqa"
+            data = config["metadata"]["xling"]["data"]
+            data |= {"dataset": "LiveQA", "kind": "data_dir", "name": "/home/me/LiveQA.xlsx"}
+
+    changed(out, change)
+    return out
 
 
-def test_demo_and_loglikelihood_tasks_are_no_submission(evaluate, tmp_path):
-    out = evaluate(tmp_path / "out", ["mmedbench_mcqa_demo_en", "mmedbench_mcqa_ll_en"])
-    message = refusal(out)
-    assert "demo tasks are our own sample" in message and "mcqa_ll tasks generate no" in message
-    assert "lm_eval --model MODEL --model_args ARGS --tasks mmedbench_mcqa_en," in message
+IDS = ("--model-id", "me/model")
 
 
-def test_other_prompts_and_different_data_in_the_halves(out, evaluate, tmp_path, data):
-    other = Path(shutil.copytree(data, tmp_path / "other"))
-    file = other / "Test" / "Russian.jsonl"
-    file.write_text(file.read_text() + "\n")
-    evaluate(out, tasks_of("rationale", ["ru"]), metadata={"data_dir": str(other)})
-    message = refusal(out)
-    assert "mmedbench_mcqa_ru and mmedbench_rationale_ru read different data" in message
-    submit(out, tmp_path / "half", "--only", "rationale")
-    prompts = tmp_path / "prompts.yaml"
-    asked = "Doctor, answer in {language}.\n    {question}\n    {options}\n"
-    prompts.write_text(f"mcqa:\n  en: |-\n    {asked}")
-    evaluate(out, tasks_of("mcqa", ["es"]), metadata={"prompt_templates": str(prompts)})
-    message = refusal(out)
-    assert "not run alike" in message and "prompts.mcqa.digest is" in message
-    assert "mmedbench_mcqa_en" in message.partition("Run: ")[2]
+def test_a_card_whose_results_the_hub_reads(liveqa, full, tmp_path):
+    to = tmp_path / "to"
+    said = submit("hf", liveqa, to, *IDS)
+    assert "8 results" in said and "Nothing was uploaded" in said
+    name, results = model_index_to_eval_results(metadata_load(to / "README.md")["model-index"])
+    assert name == "model"
+    scores = results_in(liveqa)["results"]
+    found = {
+        (r.dataset_config[-2:], r.metric_type, r.metric_args["temperature"]): r for r in results
+    }
+    for (code, metric, tau), result in found.items():
+        task = f"xlinghealth_verifiability_liveqa_{code}"
+        assert result.metric_value == scores[task][f"{metric}_t{tau},none"]
+        assert (result.dataset_type, result.dataset_split) == ("claws-lab/XLingHealth", "test")
+    # Macro recall, on which verdicts rest, and the paper's macro F1 beside it.
+    assert {key[1] for key in found} == {"macro_recall", "macro_f1"} and len(found) == 8
+    card = (to / "README.md").read_text()
+    assert "no\nevidence that the model is fit for clinical use" in card and "/home/me" not in card
+    assert "| verifiability | liveqa  | Hindi " in card
+    exams = tmp_path / "exams"
+    submit("hf", full, exams, *IDS)
+    _, results = model_index_to_eval_results(metadata_load(exams / "README.md")["model-index"])
+    assert {r.dataset_type for r in results} == {"Henrychur/MMedBench"}
+    assert sum(r.metric_type == "acc" for r in results) == 6
 
 
-def test_runs_of_several_models_but_for_their_speed(out, tmp_path):
-    other = Path(shutil.copytree(out, out / "other"))
-    changed(other, lambda content: content["config"].update(model_args="num_concurrent=4"))
-    submit(out, tmp_path / "same")
-    changed(other, lambda content: content["config"].update(model="hf", model_args="pretrained=x"))
-    message = refusal(out)
-    assert "runs of 2 different models" in message
-    assert "xling_baseline {}" in message and 'hf {"pretrained": "x"} (other/' in message
-    submit(other, tmp_path / "to")
+def test_an_existing_card_keeps_everything_else(liveqa, tmp_path):
+    own = tmp_path / "card.md"
+    own.write_text(
+        "---\nlicense: mit\nmodel-index:\n- name: mine\n  results:\n  - task:\n      type: x\n    dataset:\n"
+        "      type: d\n      name: D\n    metrics:\n    - type: acc\n      value: 0.5\n---\n# Mine\n\nText.\n"
+    )
+    submit("hf", liveqa, tmp_path / "a", *IDS, "--card", str(own))
+    first = ModelCard.load(tmp_path / "a" / "README.md")
+    assert first.data.license == "mit" and first.data.model_name == "mine"
+    assert first.text.startswith("# Mine\n\nText.") and len(first.data.eval_results) == 9
+    # Once more over our own card: nothing is there twice.
+    submit("hf", liveqa, tmp_path / "b", *IDS, "--card", str(tmp_path / "a" / "README.md"))
+    again = ModelCard.load(tmp_path / "b" / "README.md")
+    assert len(again.data.eval_results) == 9 and again.text.count(hf.BEGIN) == 1
+    own.write_text("---\n[broken\n---\n")
+    with pytest.raises(DataError, match="metadata cannot be read"):
+        submit("hf", liveqa, tmp_path / "c", *IDS, "--card", str(own))
 
 
-def test_broken_samples_and_folders(out, tmp_path):
-    (path,) = out.rglob("samples_mmedbench_mcqa_zh_2*.jsonl")
-    text = path.read_text()
-    first, *_, last = text.splitlines(True)
-    for broken, message in (
-        (text[: len(text) // 2], "not a sample of mmedbench_mcqa_zh"),
-        (text.removesuffix(last), "11 of 12 questions"),
-        (text + first, "stands there twice"),
-        (text.replace('"resps"', '"other"'), "row 1: not a sample"),
+def test_what_should_not_be_published_is_refused(liveqa, run, tmp_path, monkeypatch):
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+
+    def refused(out: Path, message: str, *words: str) -> None:
+        with pytest.raises(DataError, match=message):
+            submit("hf", out, tmp_path / "to", *(words or IDS))
+        assert not (tmp_path / "to").exists()
+
+    evaluated(run, tmp_path / "demo", ["xlinghealth_verifiability_demo_en"], limit=2)
+    refused(tmp_path / "demo", "not ready to submit: xlinghealth_.* was run with --limit")
+    evaluated(run, tmp_path / "sample", ["xlinghealth_verifiability_demo_en"])
+    refused(tmp_path / "sample", "is over the bundled sample")
+    refused(liveqa, "not of the form ORG/NAME", "--model-id", "model")
+    refused(liveqa, "set the environment variable HF_TOKEN", *IDS, "--push")
+
+
+@pytest.mark.parametrize("word", ["--push", "--pull-request"])
+def test_upload(liveqa, tmp_path, monkeypatch, word):
+    monkeypatch.setenv("HF_TOKEN", "hf_0123456789")
+    calls = []
+
+    def load(source, token=None):
+        calls.append(("load", source, token))
+        return ModelCard("---\nlicense: mit\n---\n# Theirs\n")
+
+    def push(card, repo, **options):
+        calls.append(("push", repo, options["create_pr"], len(card.data.eval_results)))
+        return "https://huggingface.co/me/model/commit/1"
+
+    monkeypatch.setattr(ModelCard, "load", load)
+    monkeypatch.setattr(ModelCard, "push_to_hub", push)
+    said = submit("hf", liveqa, tmp_path / "to", *IDS, word)
+    assert calls == [
+        ("load", "me/model", "hf_0123456789"),
+        ("push", "me/model", word != "--push", 8),
+    ]
+    assert "Uploaded to me/model: https://huggingface.co/me/model/commit/1" in said
+    assert "# Theirs" in (tmp_path / "to" / "README.md").read_text()
+    monkeypatch.setattr(ModelCard, "push_to_hub", SimpleNamespace(side_effect=None))
+    with pytest.raises(DataError, match="the upload failed"):
+        submit("hf", liveqa, tmp_path / "again", *IDS, word)
+
+
+def test_scores_that_many_questions_lack_are_refused(liveqa):
+    (model,) = read_models([liveqa])
+    name = ("m", "verifiability", "liveqa", "macro_recall", 0.0, "hi", 0.8, 0.7, 0.9)
+    hf.refuse_unscored([Score(*name, n=23)], model)  # 1 of 24 questions is 4%
+    with pytest.raises(
+        DataError, match="macro recall at temperature 0 in Hindi: 22 of 24 questions"
     ):
-        path.write_text(broken)
-        assert message in refusal(out)
-    path.write_text(text)
-    assert "no such folder" in refusal(tmp_path / "nowhere")
-    (tmp_path / "empty").mkdir()
-    assert "no results" in refusal(tmp_path / "empty")
-    submit(out, tmp_path / "to")
-    before = (tmp_path / "to" / DESCRIPTION).read_bytes()
-    with pytest.raises(DataError, match=r"model_description\.md already there"):
-        submit(out, tmp_path / "to")
-    assert (tmp_path / "to" / DESCRIPTION).read_bytes() == before
-    with pytest.raises(DataError, match="is a file"):
-        submit(out, tmp_path / "to" / DESCRIPTION)
-    for path in out.rglob("results_*.json"):
-        path.write_text("{")
-    assert "not valid JSON" in refusal(out)
+        hf.refuse_unscored([Score(*name, n=22)], model)

@@ -119,11 +119,10 @@ def test_annotate_says_what_it_needs(outs, tmp_path, capsys):
     assert "Traceback" not in said and "no samples of correctness" in said
 
 
-def test_submit(outs, tmp_path):
-    # The bundled sample is no dataset of the Hub.
-    xling("submit", "hf", outs / "one", "--model-id", "me/toy", "--to", tmp_path / "s", "--force")
-    card = (tmp_path / "s" / "README.md").read_text("utf-8")
-    assert "Politeness of toys" in card and "says_please" in card
+def test_submit(outs, tmp_path, capsys):
+    words = ("submit", "hf", outs / "one", "--model-id", "me/toy", "--to", tmp_path / "s")
+    assert main([*map(str, words)]) == 2
+    assert "toy_demo_en is over the bundled sample" in capsys.readouterr().err
 
 
 def test_a_criterion_that_does_not_hold_together_is_refused(toy):

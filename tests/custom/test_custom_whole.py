@@ -106,11 +106,10 @@ def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, c
     assert main(["annotate", str(first), "--to", str(page), "--n", "5", "--languages", "sw"]) == 0
     assert FEW[0]["answer_sw"] in page.read_text("utf-8")
     submit = ["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]
-    assert main(submit) == 0
-    written = "".join(p.read_text("utf-8") for p in (tmp_path / "hf").rglob("*") if p.is_file())
-    assert "xling_custom_correctness_clinic" in written
-    # Nobody's published dataset.
-    assert "claws-lab" not in written
+    assert main(submit) == 2 and "--dataset-id names the one" in capsys.readouterr().err
+    assert main([*submit, "--dataset-id", "me/clinic"]) == 0
+    written = (tmp_path / "hf" / "README.md").read_text("utf-8")
+    assert "type: me/clinic" in written and "claws-lab" not in written
 
 
 def test_two_files_of_one_name_are_not_compared(evaluated, tmp_path, capsys):

@@ -27,11 +27,11 @@ HOSTILE = {
 }  # fmt: skip
 ENDINGS = (".csv", ".md", ".svg", ".png", ".yaml", ".html", ".json", ".jsonl")
 PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
-FIXED = {"README.md", ".eval_results"}
+FIXED = {"README.md"}
 UNNAMED = ("empty", "half a letter")
 """What no version of ours wrote, and no page can show."""
 FEW = ("climbs", "absolute", "NUL", "half a letter", "script", "empty")
-SLOW = ("board",)
+SLOW = ("leaderboard",)
 """Commands whose names of files come from the same function as the report's, seconds each."""
 TASKS = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "es")]
 
@@ -74,7 +74,7 @@ def named(whole: Path, to: Path, name: str) -> Path:
     return changed(Path(shutil.copytree(whole, to)), rename)
 
 
-COMMANDS = ("report", "compare", "board", "annotate", "submit hf")
+COMMANDS = ("report", "compare", "leaderboard", "annotate", "submit hf")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the _ft tasks, or the others; needed only where OUT holds both",
     )  # fmt: skip
     bench.set_defaults(run=mmedbench.run)
-    about = "write results for a model's repository on the Hub"
+    about = "write results into a model card for the Hub"
     hub = kinds.add_parser("hf", help=about, description=about)
     add_folder(hub)
     hub.add_argument("--model-id", required=True, metavar="ORG/NAME", help="model on the Hub")
@@ -38,7 +38,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way = hub.add_mutually_exclusive_group()
     way.add_argument("--push", action="store_true", help="commit to the model (HF_TOKEN)")
     way.add_argument("--pull-request", action="store_true", help="open a pull request (HF_TOKEN)")
-    hub.add_argument(
-        "--force", action="store_true", help="write what should not be submitted, with a caution"
-    )
     hub.set_defaults(run=hf.run)

@@ -1,71 +1,83 @@
-"""A model's results for its repository on the Hugging Face Hub: `xling submit hf`.
+"""`xling submit hf`: results in the metadata of a model card (model-index), and a section of it.
 
-Entries for the Hub's evaluation results, a section of the model card, and all scores in one file.
-Everything is read from `results_*.json`. Nothing leaves the machine without `--push` or
-`--pull-request`.
+Nothing leaves the machine without `--push` or `--pull-request`.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.submit.hf_files import (
-    CARD,
-    OWNERS,
-    RESULTS,
-    require_hub,
-    write_drafts,
-    write_files,
-)
-from xling_tasks.commands.submit.hf_parts import Submission, Words, gather
+from xling_tasks.commands.table import table
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.data.dataset_info import BUNDLED_SAMPLES, DATASETS
 from xling_tasks.errors import DataError, unreadable
-from xling_tasks.output import refuse_files
-from xling_tasks.report.conclusions import conclusions_of
-from xling_tasks.report.data import read_models
-from xling_tasks.report.lines import about_the_judge
-from xling_tasks.report.model import Options, Report
-from xling_tasks.report.sentences import sentences
-from xling_tasks.report.stats import Statistics
-from xling_tasks.report.tables.differences import differences
-from xling_tasks.report.tables.grid import dataset_title
-from xling_tasks.secrets import publishable, publishable_text
+from xling_tasks.languages import LANGUAGES, language_name
+from xling_tasks.output import refuse_files, writing
+from xling_tasks.report.data import Model, read_models
+from xling_tasks.report.lists import record_of
+from xling_tasks.report.make import make_report
+from xling_tasks.report.model import Options
+from xling_tasks.report.record import Record, Score
+from xling_tasks.secrets import public
 
-TOKEN = "HF_TOKEN"
+CARD, TOKEN = "README.md", "HF_TOKEN"
+MOST_UNSCORED = 0.05  # share of questions without a score: the margin of most verdicts
+BEGIN, END = "<!-- xling-tasks:begin -->", "<!-- xling-tasks:end -->"
+
+_SECTION = """\
+{begin}
+
+## Health questions across languages (xling-tasks)
+
+Scores by language, measured with the xling-tasks plugin of lm-evaluation-harness. They are no
+evidence that the model is fit for clinical use or for advice to patients, in any language: labels
+come from automatic judges and metrics, and neither safety nor harm was assessed by people. A small
+gap between languages does not mean that the answers are good in either.
+
+{scores}
+
+Verdict: the language against English, by paired tests with Holm's correction and margins.
+Run: `{model}`, {versions}.
+
+{end}"""
 
 
 def run(options: argparse.Namespace) -> str:
-    """`xling submit hf`: write the files, upload them if asked to, and say what they hold."""
-    require_hub()
+    """Write the model card; upload it if asked to."""
     _check_id("--model-id", options.model_id)
     if options.dataset_id is not None:
         _check_id("--dataset-id", options.dataset_id)
-    to, uploads = options.to, options.push or options.pull_request
-    token = os.environ.get(TOKEN)
+    uploads, token = options.push or options.pull_request, os.environ.get(TOKEN)
     if uploads and not token:
         raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
-    refuse_files(to, [CARD, RESULTS])
-    out = options.out_dir
-    submission = gather(out, options.force, options.dataset_id)
-    submission = submission._replace(words=_in_words(out))
+    refuse_files(options.to, [CARD])
+    model = _read_model(options.out_dir)
+    record = record_of(make_report([model], Options()))
+    refuse_unscored(record.scores, model)
+    results = eval_results(record.scores, model, options.dataset_id)
+    if not results:
+        raise DataError(
+            f"{options.out_dir}: no score over a dataset on the Hub; --dataset-id names the one "
+            "that holds your own questions"
+        )
+    card = _load_card(options, token if uploads else None)
+    add_results(card, results, options.model_id.rpartition("/")[2])
+    card.text = with_section(card.text, describe(record, model))
+    with writing(options.to):
+        options.to.mkdir(parents=True, exist_ok=True)
+        card.save(options.to / CARD)
+    lines = [f"{options.to / CARD}: {len(results)} results."]
     if uploads:
-        api, head, card = _repository(options.model_id, token)
+        done = _push(card, options, token)
+        lines.append(f"Uploaded to {options.model_id}: {done}")
     else:
-        card = _card_in(options.card) if options.card else None
-    names = write_files(to, submission, options.model_id, card)
-    # What is for owners of datasets is written, and never uploaded to the model.
-    drafts = write_drafts(to / OWNERS, submission)
-    lines = [str(to / name) for name in names] + [str(path) for path in drafts]
-    if uploads:
-        place = _upload(api, options.model_id, to, names, head, options.pull_request)
-        lines.append(f"Uploaded to {options.model_id}: {place}")
-    else:
-        lines.append(_would(options))
-    return "\n".join([*lines, *_remarks(submission, options.model_id)])
+        lines.append("Nothing was uploaded: --pull-request offers it to the model, --push commits.")
+    return "\n".join(lines)
 
 
 def _check_id(option: str, given: str) -> None:
@@ -73,124 +85,206 @@ def _check_id(option: str, given: str) -> None:
 
     try:
         validate_repo_id(given)
-        good = given.count("/") == 1
+        valid = given.count("/") == 1
     except HFValidationError:
-        good = False
-    if not good:
+        valid = False
+    if not valid:
         raise DataError(f"{option} {given}: not of the form ORG/NAME")
 
 
-def _card_in(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"--card {path}: {unreadable(path, error)}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"--card {path}: {error}") from error
-
-
-# What is said
-
-
-def _in_words(out: Path) -> Words:
-    """What may be said of the newest runs in a folder, as `xling report` says it."""
+def _read_model(out: Path) -> Model:
+    """Read a folder's model; what should not be published is refused."""
     models = read_models([out])
-    statistics = Statistics(Options()).undescribed()
-    concluded = [item for model in models for item in conclusions_of(statistics, model)]
-    titles = {item.dataset: dataset_title(item.dataset) for item in concluded}
-    flags = differences(Report(tuple(models), (), (), (), statistics.options))
-    return Words(
-        [publishable_text(line) for line in sentences(concluded, titles)],
-        [publishable_text(line) for line in [*flags, *about_the_judge(concluded)]],
-        [publishable(asdict(item)) for item in concluded],
-    )
-
-
-def _would(options: argparse.Namespace) -> str:
-    own = "" if options.card else (
-        f" {CARD} stands for a model without a card; an upload keeps the model's own card and "
-        "replaces or adds the section and its model-index results (--card shows it beforehand)."
-    )  # fmt: skip
-    return (
-        f"Nothing was uploaded: --pull-request would offer these files to {options.model_id}, "
-        f"--push would commit them.{own}"
-    )
-
-
-def _remarks(submission: Submission, model_id: str) -> list[str]:
-    remarks = [f"Caution: {text}" for text in submission.cautions]
-    parts = submission.parts
-    for part in parts:
-        if names := part.undefined():
-            remarks.append(f"Undefined, so without an entry: {part.task}: {', '.join(names)}")
-    if silent := sorted({part.group for part in parts if not part.main}):
-        remarks.append(f"No main metric, so no entries: {', '.join(silent)} (see {RESULTS})")
-    if own := sorted({part.group for part in parts if part.hub_dataset is None}):
-        hint = " (--dataset-id says where your own questions lie)"
-        told = hint if any(part.data.get("kind") == "own" for part in parts) else ""
-        remarks.append(
-            f"No dataset on the Hub, so in {CARD} and {RESULTS} only: {', '.join(own)}{told}"
-        )
-    if ids := sorted({part.hub_dataset for part in parts if part.hub_dataset and part.main}):
-        remarks.append(
-            f"The Hub lists entries on a leaderboard only where the dataset ({', '.join(ids)}) is "
-            "a registered benchmark whose eval.yaml has these task ids; that is its owners' to do, "
-            f"and {OWNERS}/ has a draft for them."
-        )
-    args = submission.newest.model_args
-    name = str(args.get("pretrained") or args.get("model") or "")
-    if name != model_id:
-        remarks.append(
-            f"Check: the run's model is {name or submission.newest.config.get('model')!r}"
-        )
-    if submission.others:
-        remarks.append(f"Left out, not tasks of xling-tasks: {', '.join(submission.others)}")
-    return remarks
-
-
-# The Hub
-
-
-def _repository(model_id: str, token: str | None) -> tuple[Any, str, str | None]:
-    """The Hub's API, the model's newest commit, and its card at that commit."""
-    from huggingface_hub import HfApi
-
-    api = HfApi(token=token)
-    try:
-        head = str(api.model_info(model_id).sha)
-        if not api.file_exists(model_id, CARD, revision=head):
-            return api, head, None
-        path = api.hf_hub_download(model_id, CARD, revision=head)
-    except Exception as error:  # the HTTP library beneath has errors of its own when offline
-        raise DataError(f"{model_id} cannot be read on the Hub: {_first_line(error)}") from None
-    return api, head, _card_in(Path(path))
-
-
-def _upload(
-    api: Any, model_id: str, to: Path, names: Sequence[str], head: str, as_pull_request: bool
-) -> str:
-    """One commit with these files only, on top of the commit whose card was read."""
-    from huggingface_hub import CommitOperationAdd
-
-    operations = [
-        CommitOperationAdd(path_in_repo=name, path_or_fileobj=str(to / name)) for name in names
-    ]
-    try:
-        done = api.create_commit(
-            repo_id=model_id,
-            operations=operations,
-            commit_message="Add xling-tasks results",
-            commit_description="Results across languages; see the section in the model card.",
-            create_pr=as_pull_request,
-            parent_commit=head,
-        )
-    except Exception as error:  # see above
+    if len(models) != 1:
+        names = ", ".join(model.name for model in models)
         raise DataError(
-            f"{model_id}: the upload failed: {_first_line(error)}. The files are in {to}"
+            f"{out}: holds the runs of {len(models)} models: {names}; give one's folder"
+        )
+    problems = []
+    for task in models[0].tasks:
+        results, count = task.results, task.results.count
+        if results.run.config.get("limit") is not None:
+            problems.append(f"{results.task} was run with --limit")
+        elif count["effective"] != count["original"]:
+            asked = f"{count['effective']} of {count['original']}"
+            problems.append(f"{results.task} has {asked} questions")
+        elif task.place.dataset in BUNDLED_SAMPLES:
+            problems.append(f"{results.task} is over the bundled sample")
+    if problems:
+        raise DataError(
+            f"{out}: not ready to submit: {'; '.join(problems)}. Move these results away, or run "
+            "the tasks over the whole dataset"
+        )
+    return models[0]
+
+
+def refuse_unscored(scores: Sequence[Score], model: Model) -> None:
+    """Refuse main scores that many questions lack: these could move them.
+
+    Raises:
+        DataError: Naming score, language and counts.
+    """
+    counts = {
+        (task.place.criterion, task.place.dataset): task.results.count["effective"]
+        for task in model.tasks
+    }
+    problems = []
+    for score in scores:
+        asked = counts.get((score.criterion, score.dataset))
+        main = score.criterion in CRITERIA and is_main(score)
+        if main and asked and score.n is not None and score.n < (1 - MOST_UNSCORED) * asked:
+            name = f"{_metric_name(score)} in {language_name(score.language)}"
+            problems.append(f"{name}: {score.n} of {asked} questions have a score")
+    if problems:
+        raise DataError(f"not ready to submit: {'; '.join(problems)}. Ask the others again")
+
+
+def is_main(score: Score) -> bool:
+    """Return whether a score is one of its criterion's main metrics in one language."""
+    return score.language in LANGUAGES and score.metric in CRITERIA[score.criterion].submission.main
+
+
+def eval_results(scores: Sequence[Score], model: Model, own: str | None) -> list[Any]:
+    """Make the entries of a model-index: main metrics over datasets that lie on the Hub.
+
+    The language stands in the configuration: the Hub puts entries together by dataset,
+    configuration and split.
+    """
+    from huggingface_hub import EvalResult
+
+    data = {
+        (task.place.criterion, task.place.dataset): task.results.xling.get("data") or {}
+        for task in model.tasks
+    }
+    results = []
+    for score in scores:
+        criterion = CRITERIA.get(score.criterion)
+        if criterion is None or not is_main(score):
+            continue
+        found = data.get((score.criterion, score.dataset), {})
+        hub = own if found.get("kind") == "own" else _hub_id(score.dataset, found)
+        if score.value is None or hub is None:
+            continue
+        language = language_name(score.language)
+        sampled = None if score.temperature is None else {"temperature": score.temperature}
+        results.append(
+            EvalResult(
+                task_type=criterion.submission.type,
+                task_name=criterion.title,
+                dataset_type=hub,
+                dataset_name=f"{found.get('dataset', score.dataset)} ({language})",
+                dataset_config=f"{score.criterion}_{score.dataset}_{score.language}",
+                dataset_split="test",
+                dataset_revision=found.get("revision"),
+                metric_type=score.metric,
+                metric_name=_metric_name(score),
+                metric_value=score.value,
+                metric_args=sampled,
+            )
+        )
+    return results
+
+
+def _hub_id(dataset: str, found: Mapping[str, Any]) -> str | None:
+    if found.get("kind") == "hub":
+        return str(found["name"])
+    return DATASETS[dataset].hub_id if dataset in DATASETS else None
+
+
+def _metric_name(score: Score) -> str:
+    name = score.metric.replace("_", " ")
+    return name if score.temperature is None else f"{name} at temperature {score.temperature:g}"
+
+
+# The card
+
+
+def _load_card(options: argparse.Namespace, token: str | None) -> Any:
+    """Load the card of --card, that of the repository before an upload, or an empty one."""
+    import yaml
+    from huggingface_hub import ModelCard
+    from huggingface_hub.errors import EntryNotFoundError
+
+    source = options.model_id if token else options.card
+    if source is None:
+        return ModelCard(f"---\n{{}}\n---\n# {options.model_id.rpartition('/')[2]}\n")
+    try:
+        return ModelCard.load(source, token=token)
+    except EntryNotFoundError:
+        return ModelCard(f"---\n{{}}\n---\n# {options.model_id.rpartition('/')[2]}\n")
+    except OSError as error:
+        if token:
+            raise DataError(f"{source} cannot be read on the Hub: {_first_line(error)}") from None
+        raise DataError(f"--card {source}: {unreadable(Path(source), error)}") from error
+    except (yaml.YAMLError, ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{source}: the card's metadata cannot be read: {error}") from error
+
+
+def add_results(card: Any, results: Sequence[Any], name: str) -> None:
+    """Put results into a card's metadata, in place of earlier ones over the same data."""
+    ours = {(result.dataset_type, result.dataset_config) for result in results}
+    others = [
+        result
+        for result in card.data.eval_results or []
+        if (result.dataset_type, result.dataset_config) not in ours
+    ]
+    card.data.eval_results = [*others, *results]
+    card.data.model_name = card.data.model_name or name
+
+
+def with_section(text: str, section: str) -> str:
+    """Return a card's text with the section in place of an earlier one, or at its end."""
+    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
+    if pattern.search(text):
+        return pattern.sub(lambda _: section, text, count=1)
+    return f"{text.rstrip()}\n\n{section}\n"
+
+
+def describe(record: Record, model: Model) -> str:
+    """Return the section of the card: a table of the main scores with verdicts."""
+    verdicts = {
+        (v.criterion, v.dataset, v.metric, v.temperature, v.language): v.verdict
+        for v in record.verdicts
+    }
+    rows = [
+        {
+            "criterion": score.criterion,
+            "dataset": score.dataset,
+            "language": language_name(score.language),
+            "metric": _metric_name(score),
+            "value": score.value,
+            "questions": score.n,
+            "verdict": verdicts.get(
+                (score.criterion, score.dataset, score.metric, score.temperature, score.language),
+                "",
+            ).replace("_", " "),
+        }
+        for score in record.scores
+        if score.criterion in CRITERIA and is_main(score)
+    ]
+    runs = [task.results for task in model.tasks]
+    versions = sorted({f"lm-eval {r.lm_eval}, xling-tasks {r.xling['version']}" for r in runs})
+    return _SECTION.format(
+        begin=BEGIN, end=END, scores=table(rows), model=public(model.full),
+        versions="; ".join(versions),
+    )  # fmt: skip
+
+
+def _push(card: Any, options: argparse.Namespace, token: str | None) -> str:
+    try:
+        return str(
+            card.push_to_hub(
+                options.model_id, token=token, create_pr=options.pull_request,
+                commit_message="Add xling-tasks results",
+            )
+        )  # fmt: skip
+    except Exception as error:  # the HTTP library has errors of its own
+        raise DataError(
+            f"{options.model_id}: the upload failed: {_first_line(error)}. The card is in "
+            f"{options.to}"
         ) from None
-    return str((as_pull_request and done.pr_url) or done.commit_url)
 
 
 def _first_line(error: Exception) -> str:
-    text = str(error).strip()
-    return f"{type(error).__name__}: {text.splitlines()[0][:300]}" if text else type(error).__name__
+    text = next(iter(str(error).strip().splitlines()), "")
+    return f"{type(error).__name__}: {text[:300]}"
