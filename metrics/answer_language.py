@@ -25,8 +25,15 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 from xling_metrics import langid_batches
-from xling_metrics.language import ADDRESS, is_english, match_rule
-from xling_metrics.languages import KNOWN, SCRIPTS, language_code, letters_of
+from xling_metrics.language import ADDRESS, deciding_scripts, is_english, match_rule
+from xling_metrics.languages import (
+    KNOWN,
+    SCRIPTS,
+    in_script,
+    known,
+    language_code,
+    letters_of,
+)
 from xling_metrics.words import LETTER
 
 TEMPERATURE = 2.0
@@ -71,7 +78,7 @@ _UNTOLD = AnswerLanguage(Told.UNTOLD)
 _USERS = AnswerLanguage(Told.USERS)
 
 
-def tell(texts: Sequence[str], language: str, scripts: Sequence[str] = ()) -> list[AnswerLanguage]:
+def tell(texts: Sequence[str], language: str) -> list[AnswerLanguage]:
     """What can be told of the language of each answer.
 
     How to use it: give all answers of a language at once. `Told.UNTOLD` is *not measured*: count it
@@ -81,28 +88,28 @@ def tell(texts: Sequence[str], language: str, scripts: Sequence[str] = ()) -> li
     Fewer than three words are never another language. Where letters of other scripts are most of
     the text, it is one if three words are neither names, abbreviations nor units (romanized Hindi
     is not Hindi as its users write it). An answer in two languages counts as the one that most of
-    it is in. A language that langid does not know, or that is written in a script stated by the
-    user, is told from English by the commonest words of English, from eight words on, and from
+    it is in. A language that langid does not know, or that has another script than the usual one by
+    its tag, is told from English by the commonest words of English, from eight words on, and from
     nothing else: a third language in the same script passes as the user's.
 
     Args:
         texts: The answers as the model gave them.
-        language: The code of the user's language.
-        scripts: Unicode names of its scripts where these are not the usual ones, or langid does not
-            know the language.
+        language: The code or tag of the user's language.
 
     Returns:
         One per text.
     """
     code = language_code(language)
-    known, own = _modelled(code, scripts)
+    is_modelled, own = _modelled(language)
     told: dict[str, AnswerLanguage] = {}
     within: list[str] = []
     for text in dict.fromkeys(texts):
         verdict = _by_script(_readable(text), own)
+        if verdict in (None, _USERS) and not in_script(text, language):
+            verdict = AnswerLanguage(Told.ANOTHER)
         if verdict is not None:
             told[text] = verdict
-        elif not known or not letters_of(SCRIPTS[KNOWN[code].script]).search(text):
+        elif not is_modelled or not letters_of(SCRIPTS[KNOWN[code].script]).search(text):
             told[text] = _by_common_words(_readable(text), code)
         else:
             within.append(text)
@@ -110,26 +117,26 @@ def tell(texts: Sequence[str], language: str, scripts: Sequence[str] = ()) -> li
     return [told[text] for text in texts]
 
 
-def not_checked(language: str, scripts: Sequence[str] = ()) -> str:
+def not_checked(language: str) -> str:
     """What stays unseen of answers in a language, in words; empty where langid knows it.
 
     Args:
-        language: Its code.
-        scripts: As for `tell`.
+        language: Its code or tag.
     """
     code = language_code(language)
-    known, own = _modelled(code, scripts)
-    if known or (own and own != _LATIN and len(_sharing(own)) < 2):
+    is_modelled, own = _modelled(language)
+    if is_modelled or (own and own != _LATIN and len(_sharing(own)) < 2):
         return ""
     if _near_english(code):
         return "whether answers are in the language or in English is not checked"
     return "whether answers are in a third language is not checked, only whether in English"
 
 
-def _modelled(code: str, scripts: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+def _modelled(language: str) -> tuple[bool, tuple[str, ...]]:
     """Whether langid's model decides within the language's scripts, and these."""
-    usual = KNOWN[code].unicode_scripts if code in KNOWN else ()
-    return code in langid_batches.known_labels() and not scripts, tuple(scripts) or usual
+    row, has_label = known(language), language_code(language) in langid_batches.known_labels()
+    scripts = row.unicode_scripts if row else ()
+    return has_label and not deciding_scripts(language), scripts
 
 
 def _near_english(code: str) -> bool:
@@ -137,14 +144,10 @@ def _near_english(code: str) -> bool:
     return code in KNOWN and ENGLISH in KNOWN[code].near
 
 
-def rule(scripts: Sequence[str] = ()) -> str:
-    """How it is told, for signatures.
-
-    Args:
-        scripts: As for `tell`.
-    """
+def rule(language: str) -> str:
+    """How it is told, for signatures."""
     odds = f"langid_odds_within_script_{TEMPERATURE:g}_{OTHERS:g}_{DECISIVE:g}"
-    return match_rule(scripts) or f"|by:{odds}"
+    return match_rule(language) or f"|by:{odds}"
 
 
 def in_users_language(told: AnswerLanguage) -> float | None:

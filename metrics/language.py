@@ -18,7 +18,14 @@ from typing import NamedTuple, TypeVar
 import regex
 from xling_metrics import langid_batches
 from xling_metrics.base import mean, whole_letters
-from xling_metrics.languages import KNOWN, known, language_code, letters_of
+from xling_metrics.languages import (
+    KNOWN,
+    SCRIPTS,
+    in_script,
+    known,
+    language_code,
+    letters_of,
+)
 from xling_metrics.words import LETTER, has_words, words
 
 # The only labels that the published code of XLingEval counts.
@@ -101,37 +108,46 @@ def knows(language: str) -> bool:
 
 
 def deciding_scripts(language: str) -> tuple[str, ...]:
-    """The scripts by which a language is told that langid does not know; none where it does."""
-    row = known(language)
-    return () if row is None or knows(language) else row.unicode_scripts
+    """Return the scripts that say whether a text is in a language; none where langid says it.
+
+    They do for languages that langid does not know, and for those that the tag puts into another
+    script than the usual one (`hi-Latn`), in which langid would not recognize them.
+    """
+    row, usual = known(language), KNOWN.get(language_code(language))
+    if row is None:
+        return ()
+    if usual is not None and knows(language) and SCRIPTS[row.script] == SCRIPTS[usual.script]:
+        return ()
+    return row.unicode_scripts
 
 
-def in_language(
-    texts: Sequence[str], language: str, scripts: Sequence[str] = ()
-) -> list[bool | None]:
-    """Whether each text is in a language.
+def in_language(texts: Sequence[str], language: str) -> list[bool | None]:
+    """Whether each text is in a language, and in the script of its tag.
 
-    Of a language that langid knows: whether that is its label. Of another one, whose script is
-    stated, as far as that can be told: at least half of the letters are in the script, and the text
+    Of a language that langid knows: whether that is its label. Of another one, as far as that can
+    be told by its script: at least half of the letters are in the script, and the text
     is not English, which is what models fall back to: less than a sixth of its words are among the
     commonest of English. A text in a third language of the same script passes, so this is an upper
     bound. (langid calls many a text in a language that it does not know English.)
 
     Args:
         texts: The texts.
-        language: The code of the language asked for.
-        scripts: Unicode names of its scripts, where these and not langid's label decide.
+        language: The code or tag of the language asked for.
 
     Returns:
         One value per text; None for one without letters (with langid: for an empty one).
 
     Raises:
-        ValueError: If langid does not know the language and no script is given.
+        ValueError: If langid does not know the language, nor do we know its script.
     """
+    scripts = deciding_scripts(language)
     if not scripts:
         target = langid_code(language)
-        return [None if label is None else label == target for label in identify(texts)]
-    own = letters_of(tuple(scripts))
+        return [
+            None if label is None else label == target and in_script(text, language)
+            for label, text in zip(identify(texts), texts, strict=True)
+        ]
+    own = letters_of(scripts)
     inside: list[bool | None] = []
     for text in texts:
         letters = len(LETTER.findall(text))
@@ -146,8 +162,9 @@ def is_english(text: str) -> bool:
     return 6 * sum(word in _ENGLISH for word in own) >= len(own) > 0
 
 
-def match_rule(scripts: Sequence[str] = ()) -> str:
+def match_rule(language: str) -> str:
     """How `in_language` decides, for signatures; empty where it is langid's label alone."""
+    scripts = deciding_scripts(language)
     return f"|by:script_{'+'.join(scripts)}_and_not_english" if scripts else ""
 
 
@@ -184,17 +201,16 @@ def language_consistency(answer: str, language: str) -> float | None:
 
 
 def language_consistency_corpus(
-    answers: Sequence[str], language: str, scripts: Sequence[str] = (), decide: Decide | None = None
+    answers: Sequence[str], language: str, decide: Decide | None = None
 ) -> list[float | None]:
     """`language_consistency` of each answer, all their sentences identified in one pass.
 
     Args:
         answers: The answers.
         language: The code of the language asked for.
-        scripts: As for `in_language`.
-        decide: Another identifier than langid, and then the scripts do not matter.
+        decide: Another identifier than langid.
     """
-    decide, code = _decider(language, scripts, decide)
+    decide, code = _decider(language, decide)
     parts = {
         answer: [part for part in sentences(answer, code) if LETTER.search(part)]
         for answer in dict.fromkeys(answers)
@@ -231,7 +247,7 @@ def published_language_consistency_corpus(
 def has_own_script(language: str) -> bool:
     """Whether `word_pass` is defined: a foreign word shows by its script, as in Hindi."""
     row = known(language)
-    return row is not None and row.has_own_script
+    return row is not None and row.has_own_script and not deciding_scripts(language)
 
 
 def line_pass(answer: str, language: str) -> bool | None:
@@ -268,27 +284,26 @@ def word_pass(answer: str, language: str) -> bool | None:
 
 
 def language_confusion_corpus(
-    answers: Sequence[str], language: str, scripts: Sequence[str] = (), decide: Decide | None = None
+    answers: Sequence[str], language: str, decide: Decide | None = None
 ) -> list[Confusion]:
     """`line_pass` and `word_pass` of each answer, all lines identified in one pass.
 
     Args:
         answers: The answers.
-        language: The code of the language asked for.
-        scripts: As for `in_language`; `word_pass` is then None.
-        decide: Another identifier than langid, and then the scripts do not matter; a line that it
-            says nothing about does not count.
+        language: The code of the language asked for; where langid does not know it, `word_pass`
+            is None.
+        decide: Another identifier than langid; a line that it says nothing about does not count.
     """
     by_langid = decide is None
-    decide, target = _decider(language, scripts, decide)
+    decide, _ = _decider(language, decide)
     lines = [[line for line in answer.splitlines() if _is_long(line)] for answer in answers]
     results = []
     for kept, said in zip(lines, _in_groups(lines, decide), strict=True):
         inside = said if by_langid else [item for item in said if item is not None]
         lines_ok = all(inside) if inside else None
         words_ok = None
-        if lines_ok and has_own_script(target) and not scripts:
-            words_ok = not any(_foreign_words(line, target) for line in kept)
+        if lines_ok and has_own_script(language):
+            words_ok = not any(_foreign_words(line, language) for line in kept)
         results.append(Confusion(lines_ok, words_ok))
     return results
 
@@ -300,9 +315,9 @@ def _is_long(line: str) -> bool:
     return has_words(_UNSPACED_LETTER.sub(" ", line), LINE_WORDS - unspaced)
 
 
-def _foreign_words(line: str, code: str) -> list[str]:
+def _foreign_words(line: str, language: str) -> list[str]:
     """The words of a line that make `word_pass` fail, for a language with its own script."""
-    words = _foreign_run(code).findall(ADDRESS.sub(" ", line))
+    words = _foreign_run(language).findall(ADDRESS.sub(" ", line))
     return [word for word in words if not _is_allowed(word)]
 
 
@@ -314,18 +329,19 @@ def _is_allowed(word: str) -> bool:
 
 
 @cache
-def _foreign_run(code: str) -> regex.Pattern[str]:
-    own = "".join(rf"\p{{scx={script}}}" for script in KNOWN[code].unicode_scripts)
+def _foreign_run(language: str) -> regex.Pattern[str]:
+    row = known(language)
+    own = "".join(rf"\p{{scx={script}}}" for script in (row.unicode_scripts if row else ()))
     foreign = rf"[\p{{L}}--[{own}\p{{Common}}\p{{Inherited}}]]"
     return regex.compile(rf"{foreign}(?:{foreign}|[\p{{M}}\p{{N}}])*", regex.V1)
 
 
-def _decider(language: str, scripts: Sequence[str], decide: Decide | None) -> tuple[Decide, str]:
+def _decider(language: str, decide: Decide | None) -> tuple[Decide, str]:
     """What decides whether texts are in a language, and the language's code."""
     if decide is not None:
         return decide, language_code(language)
-    code = language_code(language) if scripts else langid_code(language)
-    return lambda texts: in_language(texts, code, scripts), code
+    code = language_code(language) if deciding_scripts(language) else langid_code(language)
+    return lambda texts: in_language(texts, language), code
 
 
 def _in_groups(

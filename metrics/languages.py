@@ -1,12 +1,14 @@
-"""What is known of each language: a row of `languages.yaml`, beside this module.
+"""Languages by code, from the rows of `languages.yaml`, and their varieties by tag.
 
-Nothing else in the project keeps a table of languages, but for the phrases that replies are read by
-(a file per language) and the texts of data sets and prompts. A language is added by adding its row.
+A tag is a language's code, with a script, a region or both behind it: `zh-Hant`, `pt-BR`,
+`sr-Latn`. A variety is a language of its own in data and results. The script of a tag is the one
+that texts must be in; a language that has no row is known by a tag with a script (`dag-Latn`).
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,13 +35,12 @@ _OLD_CODES = {"iw": "he", "in": "id", "jw": "jv"}
 
 
 class Language(NamedTuple):
-    """A language, as its row has it.
+    """A language or a variety of one.
 
     Attributes:
-        code: Our two-letter code (three where there are no two); Hebrew is `he`.
+        code: Our two-letter code (three where there are no two; Hebrew is `he`); a variety's tag.
         name: Its English name.
-        nllb: Its code in NLLB-200, or made like it: ISO 639-3 and the usual script; empty for a
-            language that only a user's own data know.
+        nllb: Its code in NLLB-200, or made like it: ISO 639-3 and the usual script.
         others: Further codes that MADLAD-400 or Marian models use (`aliases` in the file).
         members: Codes that identifiers give to it too: of its macrolanguage's members without a
             two-letter code of their own, or of another name of the same language.
@@ -53,7 +54,8 @@ class Language(NamedTuple):
         density: Characters that say what one of English says; measured on XLingHealth for zh, es
             and hi, estimated from the scripts elsewhere.
         near: Languages that langid takes texts of this one for, even at 60 letters.
-        country: The code of a country by which some files call it.
+        varieties: English names of varieties, each with its script or region: `BR: Brazilian
+            Portuguese`.
         segmenter: Distributions that cut it into words; None where spaces do, and empty where
             nothing here can (`words` in the file).
         unspaced: Whether sentences follow each other without a space.
@@ -79,7 +81,7 @@ class Language(NamedTuple):
     letters: tuple[str, ...] = ()
     density: float = 1.1
     near: tuple[str, ...] = ()
-    country: str = ""
+    varieties: tuple[tuple[str, str], ...] = ()
     segmenter: tuple[str, ...] | None = None
     unspaced: bool = False
     question: str = ""
@@ -89,8 +91,10 @@ class Language(NamedTuple):
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Every code it may have outside NLLB, ours first."""
-        return (self.code, self.nllb[:3], *self.others)
+        """Every code that it may have outside NLLB, ours first."""
+        return tuple(
+            dict.fromkeys((self.code, language_code(self.code), self.nllb[:3], *self.others))
+        )
 
     @property
     def script(self) -> str:
@@ -120,74 +124,63 @@ def language_code(language: str) -> str:
 
 _FILE = Path(__file__).with_name("languages.yaml")
 _RENAMED = {"aliases": "others", "words": "segmenter"}
-_IN_FILE = {name: key for key, name in _RENAMED.items()}
 
 
-def _row(code: str, fields: Any) -> Language:
+def _read_row(code: str, fields: Any) -> Language:
     where = f"{_FILE}, {code}"
     if not re.fullmatch("[a-z]{2,3}", code) or language_code(code) != code:
         raise ValueError(
             f"{where}: a language is known by its two letters of ISO 639-1, or three of 639-3, in "
             "lower case"
         )
-    if not isinstance(fields, dict):
+    if not isinstance(fields, dict) or not {"name", "nllb"} <= fields.keys():
         raise ValueError(f"{where}: a row is like {{name: Finnish, nllb: fin_Latn}}")
-    unknown = fields.keys() - {_IN_FILE.get(name, name) for name in Language._fields[1:]}
-    if unknown or not {"name", "nllb"} <= fields.keys():
-        what = f"unknown field {min(unknown)!r}" if unknown else "a row needs name and nllb"
-        raise ValueError(f"{where}: {what}; `Language` in languages.py has all fields")
-    fixed: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in fields.items():
         name = _RENAMED.get(str(key), str(key))
-        default = () if name == "segmenter" else Language._field_defaults.get(name)
-        _check_type(f"{where}: {key}", value, default)
-        fixed[name] = tuple(value) if isinstance(value, list) else value
-    return _with_scripts(where, Language(code, **fixed))
-
-
-def _check_type(where: str, value: Any, default: Any) -> None:
-    """Raise for a value of another kind than the field's: text, true or false, number, list."""
-    if isinstance(default, bool):
-        right, kind = isinstance(value, bool), "true or false"
-    elif isinstance(default, float):
-        right = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1.5
-        kind = "a number between 0 and 1.5"
-    elif isinstance(default, tuple):
-        right = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        kind = "a list, as in [a, b]"
-    else:
-        right, kind = isinstance(value, str) and bool(value.strip()), "a text"
-    if not right:
-        raise ValueError(f"{where}: expected {kind}, got {value!r:.60}")
-
-
-def _with_scripts(where: str, row: Language) -> Language:
-    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb):
+        if name not in Language._fields[1:] or key in _RENAMED.values():
+            raise ValueError(
+                f"{where}: unknown field {key!r}; `Language` in languages.py has all fields"
+            )
+        default = () if name == "segmenter" else Language._field_defaults.get(name, "")
+        values[name] = _check_type(f"{where}: {key}", value, default)
+    row = Language(code, **values)
+    scripts = (row.script, *row.scripts)
+    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not SCRIPTS.keys() >= set(scripts):
         raise ValueError(
             f"{where}: nllb: expected a code of ISO 639-3 and a script, as in fin_Latn, got "
-            f"{row.nllb!r}"
-        )
-    unknown = [script for script in (row.script, *row.scripts) if script not in SCRIPTS]
-    if unknown:
-        raise ValueError(
-            f"{where}: the script {unknown[0]!r} is not known. Known: {', '.join(SCRIPTS)}; "
-            "another is added to SCRIPTS in languages.py, with Unicode's name for it"
+            f"{row.nllb!r}. Known scripts: {', '.join(SCRIPTS)}; another is added to SCRIPTS in "
+            "languages.py, with Unicode's name for it"
         )
     if row.scripts and row.scripts[0] != row.script:
         raise ValueError(f"{where}: scripts: the first is that of nllb, {row.script}")
     return row
 
 
+def _check_type(where: str, value: Any, default: Any) -> Any:
+    """Return a value as its field has it; raise for one of another kind than the default's."""
+    kinds = {bool: "true or false", float: "a number between 0 and 1.5", str: "a text"}
+    if isinstance(default, tuple) and isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(default, tuple):
+        is_right = isinstance(value, list) and all(isinstance(x, (str, tuple)) for x in value)
+    elif isinstance(default, float):
+        is_right = isinstance(value, (int, float)) and value is not True and 0 < value <= 1.5
+    else:
+        is_right = isinstance(value, type(default)) and value != ""
+    if not is_right:
+        kind = kinds.get(type(default), "a list, as in [a, b]")
+        raise ValueError(f"{where}: expected {kind}, got {value!r:.60}")
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _read() -> dict[str, Language]:
-    rows = {code: _row(code, fields) for code, fields in read_yaml(_FILE).items()}
+    rows = {code: _read_row(code, fields) for code, fields in read_yaml(_FILE).items()}
     names: dict[str, str] = {}
     for code, row in rows.items():
         for what in (row.name, row.nllb):
             if names.setdefault(what, code) != code:
-                raise ValueError(
-                    f"{_FILE}, {code}: {what!r} is {names[what]}'s already; no two languages share "
-                    "a name or an nllb"
-                )
+                raise ValueError(f"{_FILE}, {code}: {what!r} is {names[what]}'s already")
         unknown = [other for other in row.near if other not in rows or other == code]
         if unknown:
             raise ValueError(f"{_FILE}, {code}: near: {unknown[0]!r} is no other row of the file")
@@ -195,20 +188,94 @@ def _read() -> dict[str, Language]:
 
 
 KNOWN = _read()
-"""Every language by its code."""
+"""Every language that has a row, by its code."""
 
 
 def no_row(code: object) -> str:
-    """What to do about a code that has no row, for errors."""
+    """Return what to do about a code that has no row, for errors."""
     word = str(code).lower()
     meant = [row.code for row in KNOWN.values() if word in (*row.aliases, row.name.lower())]
     hint = f"Did you mean {meant[0]!r}? " if meant else ""
     return f"the language {code!r} has no row. {hint}Mend the code, or add a row to {_FILE}"
 
 
+_TRADITIONAL = ("TW", "HK", "MO")
+
+
+@cache
 def known(language: str) -> Language | None:
-    """The row of a code such as `sw` or `pt-BR`; None for one that has no row."""
-    return KNOWN.get(language_code(language))
+    """Return the language of a code or tag such as `sw`, `pt_br`, `zh-HK` or `dag-Latn`.
+
+    English is one language, whatever its region. Chinese of Taiwan, Hong Kong and Macau is
+    traditional, that of every other region simplified.
+
+    Returns:
+        None for a code that has neither a row nor a script.
+    """
+    code, (_, *subtags) = language_code(language), re.split("[-_]", language)
+    script = next((tag.title() for tag in subtags if tag.title() in SCRIPTS), "")
+    region = next((tag.upper() for tag in subtags if re.fullmatch("[A-Za-z]{2}|[0-9]{3}", tag)), "")
+    tag, row = "-".join(filter(None, (code, script, region))), KNOWN.get(code)
+    if row is None:
+        name = f"the language with the code {code}"
+        return Language(tag, name, f"{code}_{script}") if script else None
+    if tag == code or code == "en":
+        return row
+    if code == "zh" and not script:
+        script = "Hant" if region in _TRADITIONAL else "Hans"
+    return _narrow(row, tag, script, region)
+
+
+def _narrow(row: Language, tag: str, script: str, region: str) -> Language:
+    """Return the variety of a language in a script, or of a region, or both."""
+    names = dict(row.varieties)
+    name = names.get(script) or (
+        f"{row.name} in {SCRIPTS[script][0].replace('_', ' ')} script" if script else row.name
+    )
+    if region:
+        name = names.get(region, f"{name} ({region})")
+    row = row._replace(code=tag, name=name)
+    if not script:
+        return row
+    letters = row.letters if set(SCRIPTS[script]) & set(row.letters) else ()
+    return row._replace(nllb=f"{row.nllb[:3]}_{script}", scripts=(script,), letters=letters)
+
+
+def in_script(text: str, language: str) -> bool:
+    """Return whether a text is in the script of a tag, such as `sr-Latn`; True for a bare code.
+
+    At least half of the letters have to be of the script. Simplified and traditional Chinese share
+    their letters: a text is in the other of the two if three characters or more are in its
+    character set alone (GB 2312, Big5), and more than in that of the tag.
+    """
+    row = known(language)
+    if row is None or row is KNOWN.get(language_code(language)) or not row.scripts:
+        return True
+    letters = len(_LETTER.findall(text))
+    if 2 * len(letters_of(row.unicode_scripts).findall(text)) < letters:
+        return False
+    if row.script not in _CHARACTER_SETS:
+        return True
+    other = "Hans" if row.script == "Hant" else "Hant"
+    counts = Counter(map(_character_set, text))
+    return not counts[other] >= 3 or counts[row.script] >= counts[other]
+
+
+_LETTER = regex.compile(r"\p{L}")
+_CHARACTER_SETS = {"Hans": "gb2312", "Hant": "big5"}
+
+
+@cache
+def _character_set(character: str) -> str:
+    """Return the script that alone has a Chinese character; empty where both have it, or none."""
+    scripts = []
+    for script, encoding in _CHARACTER_SETS.items():
+        try:
+            character.encode(encoding)
+            scripts.append(script)
+        except UnicodeEncodeError:
+            pass
+    return scripts[0] if len(scripts) == 1 else ""
 
 
 @cache

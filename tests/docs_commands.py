@@ -96,7 +96,7 @@ def python_blocks() -> list[str]:
 
 
 def prepare(folder: Path) -> None:
-    """What the pages take for given: a copy of the data, here a few questions of the sample."""
+    """Write what the pages take for given: copies of the data, here a few questions."""
     from xling_tasks.data.sources import SAMPLE_FOLDER
 
     lines = (SAMPLE_FOLDER / "xlinghealth_demo.jsonl").read_text("utf-8").splitlines(True)
@@ -104,6 +104,10 @@ def prepare(folder: Path) -> None:
     for number, name in enumerate(("HealthQA", "LiveQA", "MedicationQA")):
         file = folder / "XLingHealth_Dataset" / f"{name}.jsonl"
         file.write_text("".join(lines[: 100 - 5 * number]), encoding="utf-8")
+    (folder / "human").mkdir()
+    for ending in ("", "_zu"):
+        file = folder / "human" / f"clinical_knowledge_test{ending}.csv"
+        file.write_text("Which?,rest,salt,sugar,smoke,A\n", encoding="utf-8")
 
 
 def run(words: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -20,8 +20,8 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 
 from xling_tasks.data import mmedbench, xlinghealth
 from xling_tasks.data.dataset_info import DATASETS
-from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import PromptTemplates
+from xling_tasks.data.tables import read_tables
 from xling_tasks.errors import XlingError
 from xling_tasks.logs.annotations import Annotation, read_annotations
 from xling_tasks.logs.checked import check_results

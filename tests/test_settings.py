@@ -44,7 +44,7 @@ def test_defaults_and_what_is_no_setting():
         ({"xling_resume": "False"}, "xling_resume: the text 'False' would be a folder"),
         ({"xling_cache": "true"}, "xling_cache: the text 'true' would be a folder"),
         ({"languages": ""}, "unknown language ''"), ({"languages": 3}, "expected a list"),
-        ({"languages": ["es", "hindi"]}, r"unknown language .hindi.. Write .hi.\."),
+        ({"languages": ["es", "hindo"]}, r"unknown language .hindo.. Did you mean .id.\?"),
         ({"languages": []}, "expected a list"), ({"languages": ["hi", "hi"]}, "twice"),
         ({"languages": ["iw", "he"]}, "twice"),
         ({"prompt_set": "tiny"}, "prompt_set: must be 'all', 'small' or a JSONL file, got 'tiny'"),

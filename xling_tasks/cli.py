@@ -23,7 +23,7 @@ COMMANDS = {
     "view": ("view.command", "read every sample in the browser, languages side by side"),
     "cost": ("cost", "estimate requests and tokens of tasks before a run"),
     "check": ("check", "check that the settings, data and models of a run are available"),
-    "data": ("datasets", "list datasets; validate your own questions, or write an example file"),
+    "data": ("data", "list datasets; validate your own questions, or write an example file"),
     "annotate": ("annotate", "write an annotation page for judge labels or translations"),
     "agreement": ("agreement", "summarize annotations and their agreement with the judge"),
     "rank": ("rank.command", "rank the rationales of several models with a judge"),

@@ -1,6 +1,6 @@
 """The languages of this project: their names, order, groups, and what models call them.
 
-What is known of each stands in its row of `languages.yaml` (`xling_metrics.languages`).
+What is known of each is in its row of `languages.yaml` (`xling_metrics.languages`).
 """
 
 from __future__ import annotations
@@ -8,15 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
 
-from xling_metrics.languages import KNOWN, Language, known
+from xling_metrics.languages import KNOWN, SCRIPTS, Language, known, language_code
 
 from xling_tasks.errors import SettingError
 
 LANGUAGES = {code: row for code, row in KNOWN.items() if row.ours}
 """The languages of our prompts and of arXiv:2505.21999, by code."""
-
-OTHER_LANGUAGES = {code: row for code, row in KNOWN.items() if not row.ours}
-"""Further languages of users' own data: name, and code of NLLB-200 where that has them."""
 
 
 def _grouped(*names: str, kind: Callable[[Language], str]) -> dict[str, tuple[str, ...]]:
@@ -47,29 +44,52 @@ BRANCH_GROUPS = _grouped(
 """The same languages by linguistic branch; `other` has the branches with one language here."""
 
 
+_BY_NAME = {
+    word.lower().replace("_", "-").replace(" ", "-"): code
+    for names in (
+        lambda row: row.members,  # of a macrolanguage
+        lambda row: (*(name for name in row.others if "_" not in name), row.nllb[:3], row.name),
+    )
+    for row in reversed(KNOWN.values())
+    for word, code in (
+        *((name, row.code) for name in names(row)),
+        *((name, f"{row.code}-{subtag}") for subtag, name in row.varieties),
+    )
+}
+_SUBTAG = re.compile("[a-z]{2}|[0-9]{3}|" + "|".join(SCRIPTS).lower())
+
+
+def language_of(word: str) -> Language | None:
+    """Return the language or variety that a code, a tag or an English name stands for.
+
+    Returns:
+        None for what is none of them. A code that has no row needs a script: `dag-Latn`.
+    """
+    tag = re.sub(r"[\s_-]+", "-", word.strip().lower())
+    code, *subtags = _BY_NAME.get(tag, tag).lower().split("-")
+    code = _BY_NAME.get(code, code)
+    if not re.fullmatch("[a-z]{2,3}", code) or not all(map(_SUBTAG.fullmatch, subtags)):
+        return None
+    return known("-".join([code, *subtags]))
+
+
 def stop_texts(code: str) -> list[str]:
-    """Texts at which an answer ends because the model asks itself the next question.
+    """Return texts at which an answer ends because the model asks itself the next question.
 
     These are the word for 'Question:' in English and in the question's language, as our prompts
     write it, at the beginning of a line.
     """
-    rows = (KNOWN["en"], known_language(code))
+    rows = (KNOWN["en"], known(code))
     return list(dict.fromkeys(f"\n{row.question}" for row in rows if row and row.question))
 
 
-def find(code: str, names: Mapping[str, str] | None = None) -> Language:
-    """The language of a code such as `iw`, `he` or `zh-CN`.
-
-    Args:
-        code: The code.
-        names: Code -> name of languages that only a user's own data know.
+def find(code: str) -> Language:
+    """Return the language of a code such as `iw`, `he` or `zh-CN`, for a translator.
 
     Raises:
-        SettingError: If translators here do not know it.
+        SettingError: If it is not known.
     """
-    language = known_language(code)
-    if language is None and names and code in names:
-        return Language(code, names[code], "")
+    language = known(code)
     if language is None:
         raise SettingError(
             f"translator: language {code!r} is not known to it. Name a model of the harness that "
@@ -77,16 +97,6 @@ def find(code: str, names: Mapping[str, str] | None = None) -> Language:
             "--metadata languages=..."
         )
     return language
-
-
-def unknown_names(names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """(code, name) of the languages that only a user's own data know."""
-    return tuple(sorted(pair for pair in names.items() if known_language(pair[0]) is None))
-
-
-def known_language(code: str) -> Language | None:
-    """The language of a code such as `sw` or `pt-BR`, of ours or of the others; None if unknown."""
-    return known(code)
 
 
 def first_in(vocabulary: Container[str], form: str, language: Language) -> str | None:
@@ -113,29 +123,18 @@ def side_covers(label: str, language: Language) -> bool:
 
 
 def language_name(code: str) -> str:
-    """A language's English name; the code itself where it is not known."""
-    language = known_language(code)
-    return _NAMED.get(code, code) if language is None else language.name
+    """Return a language's English name; the code or tag itself where it has no row."""
+    language = known(code) if language_code(code) in KNOWN else None
+    return _NAMES.get(code, code) if language is None else language.name
 
 
-_NAMED: dict[str, str] = {}
-"""Code -> name of languages that only users' own data know, by the results that were read."""
-
-_NAME = re.compile(r"[^\W\d_][\w '’()-]{1,59}")
+_NAMES: dict[str, str] = {}
+"""Names of languages as other projects' tasks write them (`hin_Latn`)."""
 
 
-def name_languages(names: object) -> None:
-    """Take names of languages from what results record (`language_names`); others are left."""
-    for code, name in names.items() if isinstance(names, Mapping) else ():
-        if not isinstance(code, str) or not isinstance(name, str) or known_language(code):
-            continue
-        if _NAME.fullmatch(name) and name != nameless(code):
-            _NAMED[code] = name
-
-
-def nameless(code: str) -> str:
-    """What prompts call a language whose name is not known."""
-    return f"the language with the code {code}"
+def add_names(names: Mapping[str, str]) -> None:
+    """Add names of languages that have no row: code -> name."""
+    _NAMES.update(names)
 
 
 _FIRST = ("en", "es", "zh", "hi")

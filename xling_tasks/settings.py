@@ -14,13 +14,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from xling_metrics.languages import language_code
-
-from xling_tasks.data.custom.tongues import stated_scripts, tongue
 from xling_tasks.data.prompt_sets import ALL, PARTS
 from xling_tasks.data.protocols import FIXED, fixed
 from xling_tasks.errors import SettingError, did_you_mean, nearest
-from xling_tasks.languages import LANGUAGES, known_language
+from xling_tasks.languages import LANGUAGES, language_of
 from xling_tasks.models.encoders import EncoderSpec, encoders_as_published
 from xling_tasks.models.identifiers import checked
 from xling_tasks.models.spec import Juror, ModelSpec, jury
@@ -115,8 +112,8 @@ def _seeds(key: str, value: Any) -> tuple[int, ...]:
     return seeds
 
 
-def _languages(key: str, value: Any, stated: Iterable[str] = ()) -> tuple[str, ...] | None:
-    """Codes beside English, without repetition (`iw` is `he`)."""
+def _languages(key: str, value: Any) -> tuple[str, ...] | None:
+    """Return codes and tags beside English, without repetition (`iw` is `he`)."""
     if value is None:
         return None
     # The harness hands [hi,es] on as this very text.
@@ -125,18 +122,16 @@ def _languages(key: str, value: Any, stated: Iterable[str] = ()) -> tuple[str, .
         raise SettingError(f"--metadata {key}: expected a list such as [hi,es], got {value!r:.40}")
     codes: list[str] = []
     for item in items:
-        code = language_code(str(item).strip(" '\""))
-        if known_language(code) is None and code not in stated:
-            meant = tongue(str(item), {})  # as in a file, where names are taken
-            hint = f" Write {meant.code!r}." if meant else did_you_mean(code, LANGUAGES)
+        language = language_of(str(item).strip(" '\""))
+        if language is None:
             raise SettingError(
-                f"--metadata {key}: unknown language {item!r}.{hint} Of "
-                "your own files further languages are known by their two-letter codes, and any "
-                "other where the setting 'scripts' states its script"
+                f"--metadata {key}: unknown language {item!r}.{did_you_mean(str(item), LANGUAGES)} "
+                "Other languages are known by their ISO 639 codes, and any by its code with its "
+                "script (dag-Latn)"
             )
-        if code in codes:
+        if language.code in codes:
             raise SettingError(f"--metadata {key}: {item!r} appears twice in {list(items)}")
-        codes.append(code)
+        codes.append(language.code)
     return tuple(code for code in codes if code != "en")
 
 
@@ -169,16 +164,8 @@ def _refuse_both_orders(values: Mapping[str, Any]) -> None:
         )
 
 
-def _scripts(key: str, value: Any) -> dict[str, tuple[str, str]] | None:
-    return None if value is None else stated_scripts(key, value)
-
-
 def _identifier(key: str, value: Any) -> str | None:
     return checked(f"--metadata {key}", value)
-
-
-def _as_given(key: str, value: Any) -> Any:
-    return value
 
 
 def _prompt_set(key: str, value: Any) -> str:
@@ -245,8 +232,6 @@ class Settings:
             default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
         xling_resume: False to ask everything afresh; a folder with the store to go on from;
             None for those in the cache.
-        scripts: Script and name of languages of the user's own data that the project does not
-            know, by code.
         rubric_batch_size: Criteria of a rubric that a judge is asked about in one call.
         english_floor: Whether tasks that compare with the English answer have English answered
             twice, for what two English answers share.
@@ -271,14 +256,12 @@ class Settings:
     source_encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
     bertscore_idf: Annotated[bool, _switch] = False
     topic_seeds: Annotated[tuple[int, ...], _seeds] = (0,)
-    # Checked in `parse`, with the codes of `scripts`.
-    languages: Annotated[tuple[str, ...] | None, _as_given] = None
+    languages: Annotated[tuple[str, ...] | None, _languages] = None
     trained_languages: Annotated[tuple[str, ...] | None, _languages] = None
     prompt_set: Annotated[str, _prompt_set] = ALL
     empathy_classifier: Annotated[str | None, _text] = None
     xling_cache: Annotated[str | bool | None, _cache] = None
     xling_resume: Annotated[str | bool | None, _cache] = None
-    scripts: Annotated[dict[str, tuple[str, str]] | None, _scripts] = None
     rubric_batch_size: Annotated[int, functools.partial(_count, most=MOST_CRITERIA)] = 1
     english_floor: Annotated[bool, _switch] = True
     batch: Annotated[bool, _switch] = False
@@ -305,9 +288,6 @@ class Settings:
             if key not in known and key not in others:
                 _refuse_unknown(key, known, strict=model_args is not None)
         values = {key: known[key](key, value) for key, value in given.items()}
-        if "languages" in given:
-            stated = values.get("scripts") or {}
-            values["languages"] = _languages("languages", given["languages"], stated)
         if isinstance(values.get("judge"), tuple):
             jurors = values["judge"]
             values["judge"] = jurors[0].spec

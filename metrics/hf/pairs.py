@@ -120,7 +120,7 @@ def rubric_scores(
 def answer_language(predictions: Texts, language: str) -> Scores:
     """`in_users_language`: whether each answer is; None where it is too short to tell."""
     rows = [in_users_language(told) for told in tell(predictions, language)]
-    sign = signature("in_users_language", language=language, libraries=("langid",)) + rule()
+    sign = signature("in_users_language", language=language, libraries=("langid",)) + rule(language)
     return {"in_users_language": summary(rows, sign)}
 
 

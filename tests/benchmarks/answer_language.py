@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator
 
 from xling_metrics.answer_language import Told, tell
 from xling_metrics.language import sentences
+from xling_metrics.languages import known
 from xling_metrics.words import words
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.languages import LANGUAGES, known_language
+from xling_tasks.languages import LANGUAGES
 
 LENGTHS = range(1, 13)
 LONG = 8
@@ -32,7 +33,7 @@ def texts() -> dict[str, list[str]]:
     for name in FILES:
         for line in (SAMPLE_FOLDER / name).read_text(encoding="utf-8").splitlines():
             for code, text in json.loads(line).items():
-                language = known_language("id" if code == "ind" else code)
+                language = known("id" if code == "ind" else code)
                 if language is not None and code != "id":  # the prompt's own number
                     found[language.code].append(text)
     return dict(found)

@@ -29,7 +29,7 @@ MAY = {
     "report/human": "people's labels, which are correctness's",
     "commands/annotate.py": "the pages: correctness's labels, and the answers that tasks translate",
     "commands/rank/": "a paper's table, from the rationales' metrics",
-    "commands/own_data.py": "questions that can be used",
+    "commands/data.py": "questions that can be used",
     "report/sentences.py": "an answer of use, in words",
     "commands/submit/": "MMedBench's leaderboard, with its own names",
     "commands/round_trip.py": "translators are rated by what tasks make of their texts",

@@ -10,7 +10,7 @@ from custom_tables import write_csv
 from fixed import Fixed
 
 from xling_tasks.cli import main
-from xling_tasks.data.choices import EQUAL, MISSING, flaw, plain
+from xling_tasks.data.choices import EQUAL, MISSING, find_problem, normalize_option
 from xling_tasks.data.custom.dataset import invalid_choices, load_custom_dataset
 
 SAME = [("Le cœur ", "le  Cœur"), ("ＡＢＣ", "abc"), ("a\u00a0b", "A b"), ("e\u0301", "é"), ("x\u200b", "X"),
@@ -20,7 +20,9 @@ OTHER = {"10²": "102", "Rh+": "Rh-", "5 mg": "5 µg", "CD4": "CD8", "α": "a", 
 
 def test_options_are_the_same_up_to_case_space_and_width():
     for pairs, same in ((SAME, True), (OTHER.items(), False)):
-        assert [plain(one) == plain(other) for one, other in pairs] == [same] * len(pairs)
+        assert [normalize_option(one) == normalize_option(other) for one, other in pairs] == [
+            same
+        ] * len(pairs)
 
 
 @pytest.mark.parametrize(("options", "right", "reason"), [
@@ -29,7 +31,7 @@ def test_options_are_the_same_up_to_case_space_and_width():
     ({"A": "x", "B": " \u200b"}, "A", MISSING), ({}, "A", ""),
 ])  # fmt: skip
 def test_what_is_unfair(options, right, reason):
-    assert flaw(options, right) == reason
+    assert find_problem(options, right) == reason
 
 
 def chooser():

@@ -20,14 +20,18 @@ FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 
 def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path):
     rows = [
-        {**row, "question_dag": f"Bo n-soya {row['id']}?", "answer_dag": f"Kom {row['id']}."}
+        {
+            **row,
+            "question_dag_Latn": f"Bo n-soya {row['id']}?",
+            "answer_dag_Latn": f"Kom {row['id']}.",
+        }
         for row in FEW
     ]
     rows = [{key: text for key, text in row.items() if text} for row in rows]
     for row in rows:
         row |= {"options_en": ["rest", "salt"], "options_pt": ["repouso", "sal"], "correct": "A"}
     path = write_lines(tmp_path / "clinic.jsonl", rows)
-    metadata = {"data_dir": str(path), "scripts": {"dag": "Latn"}, **FAST}
+    metadata = {"data_dir": str(path), **FAST}
     names = [
         "xling_custom",
         "xling_custom_verifiability_ll",
@@ -37,18 +41,20 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
     found = run(names, metadata=metadata, log_samples=True, bootstrap_iters=2)
     results = found["results"]
     answered = {
-        task: {c: results[task].get(f"n_responses_{c},none") for c in ("en", "pt", "sw", "dag")}
+        task: {
+            c: results[task].get(f"n_responses_{c},none") for c in ("en", "pt", "sw", "dag-Latn")
+        }
         for task in results
         if task != "xling_custom"
     }
-    assert answered["xling_custom_correctness"] == {"en": 3, "pt": 3, "sw": 2, "dag": 3}
+    assert answered["xling_custom_correctness"] == {"en": 3, "pt": 3, "sw": 2, "dag-Latn": 3}
     # k = 2 answers at temperature 1, and one at 0.
-    assert answered["xling_custom_consistency"] == {"en": 9, "pt": 9, "sw": 6, "dag": 9}
+    assert answered["xling_custom_consistency"] == {"en": 9, "pt": 9, "sw": 6, "dag-Latn": 9}
     # A right and a drawn wrong answer, at two temperatures.
-    assert answered["xling_custom_verifiability"] == {"en": 12, "pt": 12, "sw": 8, "dag": 12}
-    assert answered["xling_custom_mcqa"] == {"en": 3, "pt": 3, "sw": None, "dag": None}
+    assert answered["xling_custom_verifiability"] == {"en": 12, "pt": 12, "sw": 8, "dag-Latn": 12}
+    assert answered["xling_custom_mcqa"] == {"en": 3, "pt": 3, "sw": None, "dag-Latn": None}
     mcqa = found["configs"]["xling_custom_mcqa"]["metadata"]["xling"]["data"]
-    assert mcqa["languages_left_out"].keys() == {"sw", "dag"}
+    assert mcqa["languages_left_out"].keys() == {"sw", "dag-Latn"}
     # Every language has its metrics over its own questions; the third has no Swahili text.
     correctness = results["xling_custom_correctness"]
     assert [correctness[f"invalid_rows_{code},none"] for code in ("sw", "en")] == [1, 0]
@@ -56,21 +62,21 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
         assert isinstance(correctness[f"{metric},none"], float)
     xling = found["configs"]["xling_custom_correctness"]["metadata"]["xling"]
     about, parts = xling["about"], xling["parts"]
-    assert (about["languages"], about["dataset"]) == (["en", "pt", "sw", "dag"], "clinic")
+    assert (about["languages"], about["dataset"]) == (["en", "pt", "sw", "dag-Latn"], "clinic")
     assert parts["sw"]["data"]["unusable_questions"] == ["3"] and len(xling["data"]["sha256"]) == 64
     first, _, sample = found["samples"]["xling_custom_correctness"]
-    assert list(sample["doc"]["languages"]) == ["en", "pt", "dag"]
+    assert list(sample["doc"]["languages"]) == ["en", "pt", "dag-Latn"]
     assert sample["chrf_sw"] is None and sample["chrf_pt"] > 0
     assert "in Swahili" in json.dumps(first["arguments"])
     # langid cannot tell Dagbani; what stands in its place is said.
-    assert xling["signatures"]["langid_match_dag"].endswith("|by:script_Latin_and_not_english")
+    assert xling["signatures"]["langid_match_dag-Latn"].endswith("|by:script_Latin_and_not_english")
     # Each language stops at its own word for 'Question:', where our prompts have one.
     stops = {code: own["generation_kwargs"]["until"] for code, own in parts.items()}
     assert set(map(tuple, stops.values())) == {("\nQuestion:",)}
     # Instructions: our English ones, where there is none in the language; recorded.
     parts = found["configs"]["xling_custom_consistency"]["metadata"]["xling"]["parts"]
     assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
-        "en": "en", "pt": "en", "sw": "en", "dag": "en"
+        "en": "en", "pt": "en", "sw": "en", "dag-Latn": "en"
     }  # fmt: skip
 
 
@@ -138,16 +144,15 @@ def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tm
 def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):
     rows = [
         {**FEW[0], "wrong_answer_en": "Only salt.", "wrong_answer_pt": "Só sal."},
-        {**FEW[1], "wrong_answer_en": FEW[1]["answer_en"], "wrong_answer_pt": "Uma hora."},
+        {**FEW[1], "wrong_answer_en": "One hour.", "wrong_answer_pt": "Uma hora."},
     ]
-    path = write_csv(tmp_path / "clinic.csv", [{**rows[1], **rows[0]}, rows[1]])
+    path = write_csv(tmp_path / "clinic.csv", rows)
     metadata = {"data_dir": str(path), "temperatures": [0.0]}
     found = run("xling_custom_verifiability", metadata=metadata, log_samples=True)
     samples = found["samples"]["xling_custom_verifiability"]
-    # Question 1 has no wrong answer in Swahili, and that of question 2 is the right one.
-    assert [list(sample["doc"]["languages"]) for sample in samples] == [["en", "pt"]]
+    # No question has a wrong answer in Swahili.
+    assert [list(sample["doc"]["languages"]) for sample in samples] == [["en", "pt"]] * 2
     data = found["configs"]["xling_custom_verifiability"]["metadata"]["xling"]["data"]
-    assert data["invalid_reasons"] == {"wrong answer equals the correct one": 2}
     assert data["languages_left_out"].keys() == {"sw"}
 
 
@@ -192,7 +197,9 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
 def test_a_model_translates_a_language_that_only_its_name_tells(run, serve, tmp_path):
     from xling_tasks.languages import find
 
-    rows = [{"id": n, "question_en": f"Why {n}?", "question_dag": f"Bozuɣu {n}?"} for n in range(2)]
+    rows = [
+        {"id": n, "question_en": f"Why {n}?", "question_dag_Latn": f"Bozuɣu {n}?"} for n in (0, 1)
+    ]
     path = write_lines(tmp_path / "clinic.jsonl", rows)
 
     def translate(prompt: str) -> str:
@@ -200,13 +207,12 @@ def test_a_model_translates_a_language_that_only_its_name_tells(run, serve, tmp_
 
     served = serve(translate)
     metadata = {
-        "data_dir": str(path), "scripts": {"dag": {"script": "Latn", "name": "Dagbani"}}, **FAST,
-        "translator": served.spec(),
+        "data_dir": str(path), **FAST, "translator": served.spec(),
     }  # fmt: skip
     results = run("xling_custom_consistency", metadata=metadata)["results"][
         "xling_custom_consistency"
     ]
-    assert results["translation_failed_rate_t1.0_dag,none"] == 0.0
-    assert any("Dagbani" in prompt for prompt in served.prompts)
+    assert results["translation_failed_rate_t1.0_dag-Latn,none"] == 0.0
+    assert any("the language with the code dag" in prompt for prompt in served.prompts)
     with pytest.raises(SettingError, match="'dag' is not known to it. Name a model of the harness"):
         find("dag")

@@ -34,9 +34,11 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     assert main(command) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
     assert "Swahili: 2 texts translated" in shown and "Portuguese: 0 texts" in shown
-    assert "Not in it: source." in shown
+    assert "Not in it: source, an earlier column 'notes'." in shown
     data = load_custom_dataset(str(to))
-    assert {item.criteria for item in data.questions} == {"5: Says rest\n-2: Says salt"}
+    assert {tuple(item.text for item in q.rubric) for q in data.questions} == {
+        ("Says rest", "Says salt")
+    }
     assert data.questions[2].texts["sw"] == {
         "question": "Je, chumvi nyingi ni mbaya kwangu?",
         "answer": "Chumvi nyingi sana huongeza shinikizo la damu.",
@@ -44,7 +46,7 @@ def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys
     named = [*command[:3], str(tmp_path / "i.csv"), "--languages", "Swahili,pt", *command[4:]]
     assert main(named) == 0 and "Swahili: 2 texts translated" in capsys.readouterr().out
     again = ["translate-prompts", str(to), "--to", str(tmp_path / "h.csv"), *command[4:]]
-    assert main(again) == 0 and "Not in it: the 'notes' of before." in capsys.readouterr().out
+    assert main(again) == 0
     # What was there stays, and the file that was read is as it was.
     assert data.questions[0].texts == load_custom_dataset(str(path)).questions[0].texts
     assert "sw" not in {
@@ -70,8 +72,8 @@ def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path):
         to = tmp_path / f"g.{ending}"
         assert translated(serve, path, to, languages="sw") == 0
         data = load_custom_dataset(str(to))
-        assert data.languages["hi"].script == "Latn"
-        assert data.questions[0].criteria == (
-            criteria if ending in ("jsonl", "parquet") else "5: Says rest."
-        )
-        assert not data.questions[1].criteria
+        assert data.languages["hi-Latn"].script == "Latn"
+        (item,) = data.questions[0].rubric
+        assert (item.text, item.points) == ("Says rest.", 5)
+        assert item.tags == (("axis:a",) if ending in ("jsonl", "parquet") else ())
+        assert not data.questions[1].rubric

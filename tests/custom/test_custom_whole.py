@@ -14,7 +14,6 @@ from custom_tables import FEW, write_csv
 from fixed import Fixed
 from scripted import material
 
-from xling_tasks import languages
 from xling_tasks.cli import main
 from xling_tasks.commands.cost import load_tasks
 from xling_tasks.commands.topics import _texts
@@ -177,28 +176,6 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
     assert "Multiple choice, quiz: languages" in markdown
     (row,) = re.findall(r"\| pt \| Fixed \| 0\.542 \|.*", markdown)
     assert row.endswith(" 0.000 |")
-
-
-def test_languages_have_their_names_in_what_reads_runs(evaluated, serve, tmp_path, capsys):
-    few = rows(8)
-    for row in few:
-        row |= {"question_dag": row.pop("question_pt"), "answer_dag": row.pop("answer_pt")}
-    path = write_csv(tmp_path / "clinic.csv", few)
-    scripts = {"dag": {"script": "Latn", "name": "Dagbani"}}
-    out = evaluated("out", path, scripts=scripts, judge=serve(judge).spec())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(languages, "_NAMED", {})
-        assert languages.language_name("dag") == "dag"
-        assert main(["report", str(out), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
-        assert "Correctness, clinic, Dagbani: " in capsys.readouterr().out
-        assert main(["compare", str(out), str(out), "--to", str(tmp_path / "cmp")]) == 0
-        said = (tmp_path / "cmp" / "compare.md").read_text("utf-8")
-        # Swahili is none of the languages of our prompts, and no mean over languages either.
-        assert "- Dagbani: " in said and "- Swahili: " in said and "mean over sw" not in said
-        # What a file says is shown only where it can be a name; known ones keep theirs.
-        languages.name_languages({"pt": "X", "kmb": "<b>|", "seh": "Sena", 3: "a", "x": None})
-        names = [languages.language_name(code) for code in ("pt", "kmb", "seh")]
-        assert names == ["Portuguese", "kmb", "Sena"]
 
 
 def test_every_endpoint_has_words():

@@ -11,11 +11,10 @@ from builders import evaluated, results_in, write_lines
 from own_rubric_parts import Says, by_words, conversation, write
 from xling_metrics.aggregate import CLIPPED_MEAN
 from xling_metrics.answer_language import Told, not_checked, tell
+from xling_metrics.languages import known
 from xling_metrics.rubric import rubric_bounds, rubric_score
 
 from xling_tasks.cli import main
-from xling_tasks.data.custom.rubrics import load_rubrics
-from xling_tasks.languages import known_language
 
 TASK = "xling_custom_rubric"
 GOOD = "Have you a fever? Flags."
@@ -130,60 +129,24 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, n
     assert main([*report, str(outs[1])]) != 0 and "rubric_score" in capsys.readouterr().err
 
 
-# Translations: names, fields, languages beyond 31
+# Translations
 
 ENGLISH = ["My head hurts since this morning.", "My child has a fever today."]
 SWAHILI = ["Kichwa kinaniuma tangu asubuhi.", "Mtoto wangu ana homa leo."]
 
 
-def rows(texts, beside=None, said="Advises to see a doctor.", **more):
-    """A row per text; `beside` is another field of its turn, and that field's texts."""
+def rows(texts, said="Advises to see a doctor."):
     made = []
     for number, text in enumerate(texts):
-        turn = {"role": "user", "content": text}
-        if beside:
-            turn[beside[0]] = beside[1][number]
+        prompt = [{"role": "user", "content": text}]
         graded = {"rubrics": [criterion(said, 5, "axis:accuracy")]}
-        made.append(conversation(f"p{number}", prompt=[turn], **graded, **more))
+        made.append(conversation(f"p{number}", prompt=prompt, **graded))
     return made
-
-
-BESIDE = ("translated_content", SWAHILI)
-
-
-def translated(code):
-    return {"translation_info": {"lang": code}}
-
-
-@pytest.mark.parametrize(("name", "made"), [
-    ("healthbench_sw.jsonl", rows(ENGLISH, BESIDE, **translated("sw"))),
-    ("healthbench_sw.jsonl", rows(ENGLISH, BESIDE)),  # the name says what was translated to
-    ("healthbench-swahili.jsonl", rows(ENGLISH, ("content_sw", SWAHILI))),
-    ("set_my_es.jsonl", rows(ENGLISH, BESIDE, **translated("swa"))),
-    ("2025_oss_eval.jsonl", rows(ENGLISH, BESIDE, **translated("Swahili"))),
-    ("eval_ig.jsonl", rows(ENGLISH, BESIDE, language="en", **translated("swh"))),
-    # The file is Swahili and its English stands beside: the content stays Swahili.
-    ("x_sw.jsonl", rows(SWAHILI, ("content_en", ENGLISH))),
-])  # fmt: skip
-def test_a_file_with_english_and_a_translation_is_read_whatever_its_name(tmp_path, name, made):
-    data = load_rubrics(str(write(tmp_path / name, made)))
-    assert list(data.languages) == ["en", "sw"]
-    for code, texts in (("en", ENGLISH), ("sw", SWAHILI)):
-        assert [own.turns[code][0]["content"] for own in data.rubrics.values()] == texts
-
-
-def test_one_language_alone_is_told_how_english_comes_beside_it(tmp_path, capsys):
-    write(tmp_path / "hb_ig.jsonl", rows(SWAHILI))
-    assert main(["data", "check", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    alone = "no English: there is nothing to compare with; put the English file into one folder"
-    assert alone in said
-    assert "Igbo: langid does not know it" in said and "only whether in English" in said
 
 
 @pytest.mark.parametrize("code", ["ig", "yo", "sw", "ha", "am", "zu", "ki", "pcm"])
 def test_languages_of_translations_under_way_are_known(code):
-    row = known_language(code)
+    row = known(code)
     assert row is not None and row.script == ("Ethi" if code == "am" else "Latn")
     assert (not_checked(code) == "") == (code in ("am", "sw", "zu"))
 

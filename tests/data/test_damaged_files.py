@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import zipfile
 
 import openpyxl
 import pytest
@@ -11,7 +10,7 @@ from builders import write_lines
 from custom_tables import write_book
 
 from xling_tasks.data.dataset_info import DATASETS
-from xling_tasks.data.files import read_tables
+from xling_tasks.data.tables import read_tables
 from xling_tasks.data.xlinghealth import parse
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.spec import ModelSpec
@@ -28,28 +27,13 @@ def book(path, place="A1", value="a"):
 
 def test_a_stray_cell_at_the_end_of_the_sheet(tmp_path):
     began = time.process_time()
-    with pytest.raises(DataError, match=r"row 1048576: a cell to the right of the header.*stray"):
+    with pytest.raises(DataError, match=r"row 1048576: a cell in a column without a name.*stray"):
         read_tables(book(tmp_path / "a.xlsx", "XFD1048576", "stray"))
     # An empty one there says nothing.
     (table,) = read_tables(book(tmp_path / "b.xlsx", "XFD1048576", " "))
-    assert table.rows == [{"a": 1, "b": "x"}]
+    assert table.rows == {2: {"a": "1", "b": "x"}}
     # Under a second; all cells up to there would take hours.
     assert time.process_time() - began < 30
-
-
-def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
-    path = book(tmp_path / "a.xlsx")
-    archive = zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED)
-    with archive, archive.open("xl/media/zeros", "w") as file:
-        for _ in range(210):
-            file.write(bytes(2**20))
-
-    def unpacked(*arguments, **options):
-        raise AssertionError("nothing in it may be unpacked")
-
-    monkeypatch.setattr(zipfile.ZipFile, "open", unpacked)
-    with pytest.raises(DataError, match="unpacks to 210 MiB"):
-        read_tables(path)
 
 
 def test_lines_of_json(tmp_path):
@@ -74,8 +58,7 @@ def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path):
         ("answer_Spanish", {"x": 1}, "a text is expected"),
         ("question_Hindi", True, "a text is expected, not True"),
         ("id", float("nan"), "the id is missing"),
-        ("id", [1], r"an id is expected, not \[1\]"),
-        ("answer_ids", float("inf"), "an id is expected, not inf"),
+        ("id", [1], r"a text is expected, not \[1\]"),
         ("label", [1], "must be 0 or 1"),
         ("label", float("nan"), "must be 0 or 1"),
     ):

@@ -13,7 +13,7 @@ from hub import SHA
 from hub import ask as ask_hub
 
 from xling_tasks.data import mmedbench, sources
-from xling_tasks.data.choices import flaw
+from xling_tasks.data.choices import find_problem
 from xling_tasks.data.dataset_info import MMEDBENCH as DATASETS
 from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
 from xling_tasks.data.mmedbench import load, published_path
@@ -108,7 +108,7 @@ def test_every_shape_of_the_answer(answer, letters):
 def test_every_shape_of_the_options(options, expected):
     question = one(options=options)
     assert question.options == expected and list(question.options) == sorted(expected)
-    assert flaw(question.options, question.answer) == ""
+    assert find_problem(question.options, question.answer) == ""
 
 
 KEYS = [{"key": "A", "value": "x"}, {"key": "B", "value": "y"}]

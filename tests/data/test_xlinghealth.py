@@ -98,7 +98,7 @@ def test_wrong_negatives_are_named_and_never_evaluated(tmp_path):
     assert not flag.exists()
 
 
-def test_missing_sheet_uneven_sheets_and_one_sheet_twice(tmp_path):
+def test_a_missing_sheet_and_uneven_sheets(tmp_path):
     path = sheets(tmp_path / "LiveQA.xlsx", False)
     book = openpyxl.load_workbook(path)
     book["Hindi"].delete_rows(4)
@@ -107,9 +107,6 @@ def test_missing_sheet_uneven_sheets_and_one_sheet_twice(tmp_path):
     del book["Hindi"]
     book.save(path)
     refused(path, r"sheet 'Hindi' is missing")
-    for name in ("LiveQA.xlsx", "LiveQA_more.xlsx"):
-        sheets(tmp_path / name)
-    refused(tmp_path, r"LiveQA_more\.xlsx, sheet 'English': the sheet is in .* too")
 
 
 def test_missing_texts_are_counted_per_language(tmp_path, caplog):
@@ -151,7 +148,7 @@ def test_wrong_answer_that_equals_the_correct_one_is_unusable(tmp_path):
     (wide(3, label=None), r"row 5, column 'label': must be 0 or 1"),
     (wide(3, id=None), r"row 5, column 'id': the id is missing"),
     (wide(1, answer_ids=0), r"row 3, column 'answer_ids': duplicate id"),
-    (wide(2, id=0), r"row 4, column 'id': duplicate id: '0'"),
+    (wide(2, id=0), r"row 4: question '0' has another text than in .* row 2"),
 ])  # fmt: skip
 def test_errors_name_file_row_and_column(tmp_path, rows, message):
     for ending in ("xlsx", "csv"):
@@ -168,7 +165,7 @@ def test_wrong_columns_name_the_nearest(tmp_path):
 
 @pytest.mark.parametrize(("ending", "content", "said"), [
     ("xlsx", "not a workbook", r"LiveQA\.xlsx: is no XLSX workbook .*a password"),
-    ("csv", "", r"LiveQA\.csv: the file is empty"), ("parquet", None, r"the file has no rows"),
+    ("csv", "", r"LiveQA\.csv: the file has no rows"), ("parquet", None, r"the file has no rows"),
     ("jsonl", '{"id": 1}\n{"id":', r"LiveQA\.jsonl, row 2: not valid JSON"),
     ("csv", "id,label\n1,0\n2\n", r"row 3: 1 fields, but the header has 2"),
     ("txt", "x", r"unknown kind of file '\.txt'"), ("parquet", "[", "cannot be read as .parquet"),

@@ -17,8 +17,8 @@ OWN, SHORT = AnswerLanguage(USERS), AnswerLanguage(UNTOLD)
 ENGLISH = AnswerLanguage(ANOTHER, "en")
 
 
-def told(text: str, language: str, **options) -> AnswerLanguage:
-    (one,) = tell([text], language, **options)
+def told(text: str, language: str) -> AnswerLanguage:
+    (one,) = tell([text], language)
     return one
 
 
@@ -27,14 +27,33 @@ def test_what_is_told(language: str, text: str, whose: str, other: str | None):
     assert told(text, language) == (Told[whose], other)
 
 
-def test_a_script_that_the_user_states_takes_the_place_of_the_usual_one():
+def test_the_script_of_a_tag_is_the_one_that_counts():
     hindi = "Aapko doctor se milna chahiye aur dawa leni chahiye"
-    assert told(hindi, "hi", scripts=["Latin"]) == OWN
-    assert told("अपने डॉक्टर से सलाह लें।", "hi", scripts=["Latin"]).told is ANOTHER
-    # A language without a row is judged by what was stated.
-    assert told("ߌ ߣߌ ߗߋ߫", "nqo", scripts=["Nko"]).told is USERS
-    assert told("Please take it with some water.", "nqo", scripts=["Nko"]) == ENGLISH
+    assert told(hindi, "hi-Latn") == OWN
+    assert told("अपने डॉक्टर से सलाह लें।", "hi-Latn").told is ANOTHER
+    # A language without a row is judged by its tag.
+    assert told("ߌ ߣߌ ߗߋ߫", "nqo-Nkoo").told is USERS
+    assert told("Please take it with some water.", "nqo-Nkoo") == ENGLISH
     assert told("Kom yɛligu din be", "dag").told is UNTOLD
+
+
+SERBIAN = {"sr-Cyrl": "Узмите ову таблету после доручка и пијте много воде.",
+           "sr-Latn": "Uzmite ovu tabletu posle doručka i pijte mnogo vode."}  # fmt: skip
+CHINESE = {
+    "zh-Hans": "请在饭后服用这种药物，并多喝水。",
+    "zh-Hant": "請在飯後服用這種藥物，並多喝水。",
+}
+
+
+@pytest.mark.parametrize("texts", [SERBIAN, CHINESE], ids=["sr", "zh"])
+def test_varieties_by_script_are_two_languages(texts):
+    for asked in texts:
+        for written, text in texts.items():
+            assert told(text, asked).told is (USERS if asked == written else ANOTHER)
+            assert told(text, asked[:2]).told is USERS
+    assert told(CHINESE["zh-Hant"], "zh-HK").told is USERS
+    assert told(CHINESE["zh-Hans"], "zh-HK").told is ANOTHER
+    assert told("Tome este comprimido depois do café da manhã.", "pt-BR").told is USERS
 
 
 def test_equal_texts_and_order():

@@ -253,13 +253,13 @@ def test_a_language_that_langid_does_not_know_is_told_by_its_script():
     nko = "ߊ߬ ߖߊ߬ߕߋ߬ ߓߌ߬ߟߊ߬ ߟߊ߫"
     english = "Rest and plenty of fluids help the body to recover from a cold."
     assert not knows("nqo") and knows("sw") and knows("iw")
-    assert in_language([nko, english, "12.", ""], "nqo", ["Nko"]) == [True, False, None, None]
+    assert in_language([nko, english, "12.", ""], "nqo-Nkoo") == [True, False, None, None]
     # In a script that English has too, English is the one thing that can be told apart.
-    assert in_language([english, "Vuhim mini kom n-sɔŋdi a."], "dag", ["Latin"]) == [False, True]
-    assert language_consistency_corpus([f"{nko}. {english}"], "nqo", ["Nko"]) == [0.5]
-    assert language_confusion_corpus([english], "nqo", ["Nko"])[0] == (False, None)
-    assert match_rule(["Latin"]) == "|by:script_Latin_and_not_english" and match_rule() == ""
+    assert in_language([english, "Vuhim mini kom n-sɔŋdi a."], "dag-Latn") == [False, True]
+    assert language_consistency_corpus([f"{nko}. {english}"], "nqo-Nkoo") == [0.5]
+    assert language_confusion_corpus([english], "nqo-Nkoo")[0] == (False, None)
+    assert match_rule("dag-Latn") == "|by:script_Latin_and_not_english" and match_rule("hi") == ""
     # Hindi in Latin letters: langid would never call it Hindi.
     roman = "Aap zyada pani piyen aur aaram karen, isse sharir theek hota hai."
     assert language_consistency(roman, "hi") == 0.0
-    assert language_consistency_corpus([roman], "hi", ["Latin"]) == [1.0]
+    assert language_consistency_corpus([roman], "hi-Latn") == [1.0]

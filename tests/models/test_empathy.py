@@ -306,7 +306,6 @@ def cells(**changed):
         (cells(level=1), 0, "'level': emotional_reactions is 1 or 2 in all 72"),
         (cells(level=lambda file, number: number % 2 if file < 2 else 0), 2, "'level': explorations is 0 in all"),
         (cells(response_post="I hear you."), 1, "'response_post': all 72 training rows have one"),
-        (cells(response_post="\u200b"), 1, "'response_post': all 72 training rows have one"),
         (cells(response_post=lambda _, number: "." * (number + 1)), 1, "'response_post': no word"),
         (cells(response_post=lambda _, number: f"z{number}z"), 1, "'response_post': no word"),
         (cells(seeker_post="I am sad."), 1, " 1 seeker posts cannot be split"),

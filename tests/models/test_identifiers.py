@@ -72,12 +72,12 @@ LABELS = cases("identifier_labels")
 
 
 @pytest.mark.parametrize(
-    ("known", "language", "scripts", "labels"),
+    ("known", "language", "labels"),
     [(known, *row) for known in ("with_scripts", "without_scripts") for row in LABELS[known]],
 )
-def test_labels_that_stand_for_a_language(known, language, scripts, labels):
+def test_labels_that_stand_for_a_language(known, language, labels):
     every = frozenset(LABELS[f"labels_{known}"].split())
-    assert labels_for(every, language, scripts.split()) == frozenset(labels.split())
+    assert labels_for(every, language) == frozenset(labels.split())
 
 
 def test_consistency_and_lines_by_another_identifier():

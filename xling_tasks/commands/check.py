@@ -18,16 +18,14 @@ from urllib.request import getproxies
 
 from packaging.requirements import Requirement
 
-from xling_tasks.commands.datasets import counted_datasets
+from xling_tasks.commands.data import counted_datasets
 from xling_tasks.commands.options import add_json, add_metadata, read_metadata
 from xling_tasks.commands.table import Screen
-from xling_tasks.data.custom.check import holds_conversations, is_own_file
-from xling_tasks.data.custom.dataset import load_custom_dataset
-from xling_tasks.data.custom.rubrics import load_rubrics
+from xling_tasks.data.custom.dataset import is_custom_file, load_custom_dataset
 from xling_tasks.data.dataset_info import DATASETS, MMEDBENCH
 from xling_tasks.data.mmedbench import find_file
 from xling_tasks.data.sources import find_source
-from xling_tasks.errors import BackendError, SettingError, XlingError, user_path
+from xling_tasks.errors import BackendError, SettingError, XlingError
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.spec import SELF, ModelSpec
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
@@ -173,7 +171,7 @@ def check_settings(words: Iterable[str]) -> tuple[Settings, list[Line]]:
 
 def check_data(settings: Settings) -> Iterator[Line]:
     """Load the data that is at hand, and ask the Hub for the rest."""
-    if is_own_file(settings.data_dir):
+    if is_custom_file(settings.data_dir):
         yield _check_custom(settings)
         return
     from huggingface_hub import constants
@@ -219,10 +217,8 @@ def _check_files(name: str, find: Callable[[], None] | None, count: Callable[[],
 
 
 def _check_custom(settings: Settings) -> Line:
-    path = user_path(settings.data_dir or "")
-    read = load_rubrics if holds_conversations(path) else load_custom_dataset
-    data = read(settings.data_dir, settings.scripts)
-    text = f"{path}: {len(data.questions):,} questions in {', '.join(data.languages)}"
+    data = load_custom_dataset(settings.data_dir)
+    text = f"{settings.data_dir}: {len(data.questions):,} questions in {', '.join(data.languages)}"
     return Line("data", OK, text)
 
 

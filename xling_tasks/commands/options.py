@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from xling_tasks.data.custom.tongues import tongue
 from xling_tasks.errors import SettingError, did_you_mean, user_path
 from xling_tasks.models.spec import ModelSpec
 from xling_tasks.safe_json import loads
@@ -133,8 +132,7 @@ def settings_with(
     """
     metadata = read_metadata(options.metadata)
     if getattr(options, "languages", None):
-        named = [(word, tongue(word, {})) for word in options.languages.split(",")]
-        metadata["languages"] = ",".join(own.code if own else word for word, own in named)
+        metadata["languages"] = options.languages
     settings = Settings.parse(metadata, {})
     models = tuple(getattr(settings, role) for role in roles)
     if lacking := [role for role, model in zip(roles, models, strict=True) if model is None]:

@@ -24,10 +24,10 @@ from xling_tasks.commands.options import (
     settings_with,
 )
 from xling_tasks.commands.table import table
-from xling_tasks.data.files import text_lines
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.data.tables import text_lines
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.backend import Backend, backend

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.options import add_languages, add_metadata, add_output, settings_with
-from xling_tasks.data.custom.check import is_own_file
 from xling_tasks.data.custom.columns import NOTES
-from xling_tasks.data.custom.dataset import CustomDataset, load_custom_dataset
+from xling_tasks.data.custom.dataset import CustomDataset, is_custom_file, load_custom_dataset
 from xling_tasks.data.custom.example import write
 from xling_tasks.data.custom.questions import Question
-from xling_tasks.data.custom.rubric_cells import criteria_in
-from xling_tasks.data.custom.tongues import tongue
 from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of, placeholders
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import DataError, SettingError, user_path
@@ -36,7 +33,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     """
     settings, (spec,) = settings_with(options, "translator")
     refuse_file(options.to)
-    if is_own_file(str(options.file)):
+    if is_custom_file(str(options.file)):
         return _translate_own(options.file, options.to, spec, settings)
     for code in settings.languages or ():
         if code not in FIELDS:
@@ -126,7 +123,7 @@ _TEXTS = (".csv", ".xlsx")
 
 def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) -> str:
     """Write a file with the texts that it lacks in some languages; those there stay."""
-    data = load_custom_dataset(str(path), settings.scripts)
+    data = load_custom_dataset(str(path))
     if "en" not in data.languages:
         raise DataError(f"{path}: has no English, which is translated from; add question_en")
     codes = settings.languages or tuple(code for code in data.languages if code != "en")
@@ -140,12 +137,10 @@ def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) ->
         _fill(data, code, engine.translate, notes, made, failed)
     _refuse_nothing(path, made.total() + failed.total(), failed.total())
     every = [*data.languages, *(code for code in codes if code not in data.languages)]
-    fields = {code: _field(code, data) for code in every}
+    fields = {code: "ind" if code == "id" else code for code in every}  # `question_id`: the id
     write(to, _own_rows(data.questions, fields, notes, as_text=to.suffix.lower() in _TEXTS))
-    lost = list(data.columns.unused)
-    if data.columns.noted:
-        lost.append(f"the {NOTES!r} of before")
-    if to.suffix.lower() in _TEXTS and any(isinstance(i.criteria, list) for i in data.questions):
+    lost = [*data.unused, f"an earlier column {NOTES!r}"]
+    if to.suffix.lower() in _TEXTS and any(i.tags for q in data.questions for i in q.rubric):
         lost.append("tags of criteria")
     lines = [
         f"{language_name(code)}: {many(made[code], 'text')} translated"
@@ -159,7 +154,7 @@ def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) ->
             f"Translator: {engine.signature}",
             "The column 'notes' says which texts are machine translations: have them read by "
             "someone who knows the language.",
-            *([f"Not in it: {', '.join(lost)}."] if lost else []),
+            f"Not in it: {', '.join(lost)}.",
         ]
     )  # fmt: skip
 
@@ -172,8 +167,8 @@ def _fill(
     lacking = [
         (item, kind, text)
         for item in data.questions
-        for kind, text in item.said("en").items()
-        if kind not in item.said(code)
+        for kind, text in item.texts_in("en").items()
+        if kind not in item.texts_in(code)
     ]
     texts = translate([text for _, _, text in lacking], "en", code)
     for (item, kind, _), text in zip(lacking, texts, strict=True):
@@ -205,7 +200,7 @@ def _own_rows(
         named = {f"{kind}_{field}": texts.get(f"{kind}_{code}", "")
                  for code, field in fields.items() for kind in kinds}  # fmt: skip
         row = {"id": item.id, "category": item.category, "correct": ", ".join(item.correct)}
-        row["criteria"] = _criteria(item) if as_text else item.criteria
+        row["criteria"] = _criteria(item, as_text)
         row |= {column: named[column] for column in columns}
         rows.append({**row, "notes": _NOTE + ", ".join(new) if new else ""})
     unused = [
@@ -214,26 +209,15 @@ def _own_rows(
     return [{key: text for key, text in row.items() if key not in unused} for row in rows]
 
 
-def _criteria(item: Question) -> str:
-    """A cell of criteria: as it is, or a line for each of a list."""
-    if item.criteria is None or isinstance(item.criteria, str):
-        return item.criteria or ""
-    lines = criteria_in(f"{item.place}, column 'criteria'", item.criteria)
-    return "\n".join(f"{each.points:g}: {' '.join(each.text.split())}" for each in lines)
-
-
-def _field(code: str, data: CustomDataset) -> str:
-    """A language in a column's name, with its script where that is not the usual one.
-
-    `question_id` would be the question's id.
-    """
-    language, usual = data.languages.get(code), tongue(code, {})
-    field = "ind" if code == "id" else code
-    return (
-        f"{field}_{language.script}"
-        if language and usual and language.script != usual.script
-        else field
-    )
+def _criteria(question: Question, as_text: bool) -> Any:
+    """Return a cell of criteria: a line each, or HealthBench's objects."""
+    if as_text:
+        lines = [f"{item.points:g}: {' '.join(item.text.split())}" for item in question.rubric]
+        return "\n".join(lines)
+    return [
+        {"criterion": item.text, "points": item.points, "tags": list(item.tags)}
+        for item in question.rubric
+    ]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,8 +18,8 @@ _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 
 
 @functools.lru_cache(maxsize=100_000)
-def plain(text: str) -> str:
-    """An option without what does not tell it from another: case, spaces, width, unseen signs.
+def normalize_option(text: str) -> str:
+    """Return an option without what does not tell it from another: case, spaces, width.
 
     Superscripts, other letters and punctuation stay: 10² is not 102, and Rh+ is not Rh-.
     """
@@ -32,17 +32,17 @@ def plain(text: str) -> str:
     return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", narrow)).casefold().split())
 
 
-def flaw(options: Mapping[str, str], right: Collection[str]) -> str:
-    """Why options (letter -> text) cannot be scored fairly; empty if they can."""
-    texts = {letter: plain(text) for letter, text in options.items()}
+def find_problem(options: Mapping[str, str], correct: Collection[str]) -> str:
+    """Return why options (letter -> text) cannot be scored fairly; empty if they can."""
+    texts = {letter: normalize_option(text) for letter, text in options.items()}
     if not all(texts.values()):
         return MISSING
-    good = {text for letter, text in texts.items() if letter in right}
-    return EQUAL if any(texts[letter] in good for letter in texts.keys() - set(right)) else ""
+    good = {text for letter, text in texts.items() if letter in correct}
+    return EQUAL if any(texts[letter] in good for letter in texts.keys() - set(correct)) else ""
 
 
-def flaws(found: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Question -> why it is left out, of (question, language's name, flaw or nothing)."""
+def join_problems(found: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Return question -> why it is left out, of (question, language's name, problem or nothing)."""
     names: dict[str, dict[str, list[str]]] = {}
     for key, name, why in found:
         if why:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.data.choices import flaw
+from xling_tasks.data.choices import find_problem
 from xling_tasks.data.dataset_info import MMEDBENCH as DATASETS
 from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.mmedbench_rows import Question, parse
@@ -272,7 +272,9 @@ def _load(
     key: str, language: str, split: str, source: Source, stamps: tuple[tuple[int, int], ...]
 ) -> MMedBenchSplit:
     everything, notes = parse(source.content(), source.place, language, split)
-    judged = [(question, flaw(question.options, question.answer)) for question in everything]
+    judged = [
+        (question, find_problem(question.options, question.answer)) for question in everything
+    ]
     data = MMedBenchSplit(
         record=DATASETS[key],
         language=language,

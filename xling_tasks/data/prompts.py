@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xling_metrics.languages import KNOWN, known, language_code
 from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.data.prompt_formats import (
@@ -29,7 +30,6 @@ from xling_tasks.data.prompt_formats import (
 )
 from xling_tasks.errors import PromptError, did_you_mean, no_such, user_path
 from xling_tasks.languages import LANGUAGES as TRANSLATED
-from xling_tasks.languages import known_language
 
 FOLDER = Path(__file__).with_name("prompt_files")
 
@@ -97,8 +97,14 @@ class PromptTemplates:
             self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
 
     def get(self, name: str, language: str) -> PromptTemplate:
-        """The prompt `name` with its instruction in `language`, which it must have."""
+        """Return the prompt `name` with its instruction in `language`, which it must have.
+
+        A variety has that of its language, if it is written in the same script.
+        """
         texts, form = self._texts[name], self._forms.get(name, OURS)
+        base, row = language_code(language), known(language)
+        if language not in texts and row is not None and base in KNOWN:
+            language = base if row.script == KNOWN[base].script else language
         if language in texts:
             return PromptTemplate(name, language, texts[language], form)
         if "*" in texts:
@@ -179,7 +185,7 @@ def _checked(path: Path, name: str, value: Any) -> _Entry:
         raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
         where = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
-        if language != "*" and known_language(str(language)) is None:
+        if language != "*" and known(str(language)) is None:
             raise PromptError(f"{where}: unknown language.{did_you_mean(str(language), LANGUAGES)}")
         if not isinstance(text, str) or not text.strip():
             raise PromptError(f"{where}: expected a text, got {text!r:.40}")

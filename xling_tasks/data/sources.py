@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
-from xling_tasks.data.files import READERS
+from xling_tasks.data.tables import READERS
 from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
 

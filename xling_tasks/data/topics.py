@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xling_tasks.data.files import text_lines
+from xling_tasks.data.tables import text_lines
 from xling_tasks.errors import DataError
 from xling_tasks.output import jsonl, write_new
 from xling_tasks.safe_json import json_objects

@@ -12,14 +12,13 @@ from __future__ import annotations
 import ast
 import functools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from xling_tasks.data.cells import id_in, natural, plain_id, text_in
 from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
-from xling_tasks.data.files import Table, read_tables
 from xling_tasks.data.sources import Source, find_source, warn_of_unusable
+from xling_tasks.data.tables import Table, clean_cell, natural_key, read_tables
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
 
@@ -98,7 +97,7 @@ class XLingHealthData:
             "questions_expected": self.record.n_questions,
             "invalid_rows": len(bad),
             "invalid_reasons": dict(Counter(reason for _, _, reason in bad)),
-            "unusable_questions": sorted({question for question, _, _ in bad}, key=natural),
+            "unusable_questions": sorted({question for question, _, _ in bad}, key=natural_key),
             "questions_with_several_correct_answers": several,
         }
 
@@ -150,65 +149,94 @@ def _load(key: str, source: Source, stamps: tuple[tuple[int, int], ...]) -> XLin
     return data
 
 
-def parse(record: DatasetInfo, tables: list[Table]) -> list[Question]:
-    """Questions from tables of either shape."""
-    names = {name: code for code, name in record.language_names.items()}
-    by_sheet: dict[str, Table] = {}
-    for table in tables:
-        if table.sheet in names:
-            first = by_sheet.setdefault(table.sheet, table)
-            if first is not table:
-                raise DataError(
-                    f"{table.place()}: the sheet is in {first.path} too; give one workbook"
-                )
-    if not by_sheet:
-        return _grouped([row for table in tables for row in _wide_rows(table, record)])
-    missing = [name for name in names if name not in by_sheet]
-    if missing:
+def parse(info: DatasetInfo, tables: list[Table]) -> list[Question]:
+    """Return the questions of tables of either shape."""
+    codes = {name: code for code, name in info.language_names.items()}
+    sheets = {codes[table.sheet]: table for table in tables if table.sheet in codes}
+    if not sheets:
+        return _group([row for table in tables for row in _wide_rows(table, info)])
+    if missing := [name for name, code in codes.items() if code not in sheets]:
+        listed = ", ".join(str(table.sheet) for table in tables)
         raise DataError(
-            f"{tables[0].path}: sheet {missing[0]!r} is missing "
-            f"(found: {', '.join(str(t.sheet) for t in tables)}); one sheet per language is needed"
+            f"{tables[0].path}: sheet {missing[0]!r} is missing (found: {listed}); one sheet per "
+            "language is needed"
         )
-    return _from_sheets(record, {code: by_sheet[name] for name, code in names.items()})
+    first = sheets["en"]
+    for code, table in sheets.items():
+        table.require(_sheet_columns(code))
+        if list(table.frame.index) != list(first.frame.index):
+            raise DataError(
+                f"{table.location()}: {len(table.frame)} rows, but sheet {first.sheet!r} has "
+                f"{len(first.frame)}; the sheets must hold the same rows in the same order"
+            )
+    if "neg_sample" in first.frame:
+        return _with_negatives(sheets)
+    first.require(["label"])
+    return _group(_sheet_rows(sheets))
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One (question, answer) pair with its place in the file, for error messages."""
+class _Row(NamedTuple):
+    """One (question, answer) pair with its location in the file."""
 
-    place: str
+    location: str
     question_id: str
     answer: Answer
     question: dict[str, str | None]
 
 
-def _wide_rows(table: Table, record: DatasetInfo) -> Iterable[_Row]:
-    names = record.language_names
+def _wide_rows(table: Table, info: DatasetInfo) -> Iterator[_Row]:
+    names = info.language_names
     texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
     table.require(["id", "label", "answer_ids", *texts])
-    for index in range(len(table.rows)):
-        answer = Answer(
-            id=id_in(table, index, "answer_ids"),
-            label=_label(table, index),
-            text={code: text_in(table, index, f"answer_{name}") for code, name in names.items()},
+    for row in table.rows:
+        answer, question = (
+            {code: table.text(row, f"{kind}_{name}") for code, name in names.items()}
+            for kind in ("answer", "question")
         )
-        question = {code: text_in(table, index, f"question_{name}") for code, name in names.items()}
-        yield _Row(table.place(index), id_in(table, index, "id"), answer, question)
+        answer_id, label = table.id(row, "answer_ids"), _label(table, row)
+        key = table.id(row, "id")
+        yield _Row(table.location(row), key, Answer(answer_id, label, answer), question)
 
 
-def _grouped(rows: list[_Row]) -> list[Question]:
-    """Rows gathered by question id; a repeated (id, answer) or a changed text is an error."""
+def _sheet_rows(sheets: dict[str, Table]) -> Iterator[_Row]:
+    """Yield a row per (question, answer): a question is a run of rows with the same text."""
+    first = sheets["en"]
+    run, before = -1, None
+    seen: dict[tuple[str | None, ...], int] = {}
+    for row in first.rows:
+        question = _sheet_texts(sheets, row, 0)
+        if question != before:
+            run, before = run + 1, question
+            earlier = seen.setdefault(tuple(question.values()), row)
+            if earlier != row:
+                raise DataError(
+                    f"{first.location(row)}: the question is in row {earlier} already; rows of a "
+                    "question must be neighbours"
+                )
+        label = _label(first, row)
+        for table in sheets.values():
+            if "label" in table.frame and _label(table, row) != label:
+                raise DataError(
+                    f"{table.location(row, 'label')}: differs from the English sheet ({label}); "
+                    "the sheets must hold the same rows in the same order"
+                )
+        answer = Answer(str(row), label, _sheet_texts(sheets, row, 1))
+        yield _Row(first.location(row), str(run), answer, question)
+
+
+def _group(rows: Iterable[_Row]) -> list[Question]:
+    """Gather rows by question; a repeated (id, answer) or a changed text is an error."""
     questions: dict[str, list[_Row]] = {}
     for row in rows:
         group = questions.setdefault(row.question_id, [])
-        if group and group[0].question != row.question:
+        if group and row.question != group[0].question:
             raise DataError(
-                f"{row.place}, column 'id': duplicate id: {row.question_id!r} already belongs to "
-                f"another question ({group[0].place})"
+                f"{row.location}: question {row.question_id!r} has another text than in "
+                f"{group[0].location}"
             )
         if any(row.answer.id == other.answer.id for other in group):
             raise DataError(
-                f"{row.place}, column 'answer_ids': duplicate id: question {row.question_id!r} "
+                f"{row.location}, column 'answer_ids': duplicate id: question {row.question_id!r} "
                 f"has answer {row.answer.id!r} twice"
             )
         group.append(row)
@@ -218,110 +246,62 @@ def _grouped(rows: list[_Row]) -> list[Question]:
     ]
 
 
-def _from_sheets(record: DatasetInfo, sheets: dict[str, Table]) -> list[Question]:
-    for code, table in sheets.items():
-        table.require(_sheet_columns(code))
-    first = sheets["en"]
-    for table in sheets.values():
-        if len(table.rows) != len(first.rows):
-            raise DataError(
-                f"{table.place()}: {len(table.rows)} rows, but sheet {first.sheet!r} has "
-                f"{len(first.rows)}; the sheets must hold the same rows in the same order"
-            )
-    if "neg_sample" in first.columns:
-        return _with_negatives(sheets)
-    first.require(["label"])
-    return _with_labels(sheets)
-
-
 def _sheet_columns(code: str) -> list[str]:
     suffix = "" if code == "en" else "_translated"
     return [f"question{suffix}", f"answer{suffix}"]
 
 
-def _sheet_texts(sheets: dict[str, Table], index: int, kind: int) -> dict[str, str | None]:
-    return {
-        code: text_in(table, index, _sheet_columns(code)[kind]) for code, table in sheets.items()
-    }
-
-
-def _with_labels(sheets: dict[str, Table]) -> list[Question]:
-    """One row per (question, answer): a question is a run of rows with the same text."""
-    first = sheets["en"]
-    rows: list[_Row] = []
-    run, seen = -1, dict[tuple[str | None, ...], int]()
-    for index in range(len(first.rows)):
-        question = _sheet_texts(sheets, index, 0)
-        if not rows or rows[-1].question != question:
-            run += 1
-            earlier = seen.setdefault(tuple(question.values()), index)
-            if earlier != index:
-                raise DataError(
-                    f"{first.place(index)}: the question stands at row "
-                    f"{first.numbers[earlier]} already; rows of a question must be neighbours"
-                )
-        label = _label(first, index)
-        for code, table in sheets.items():
-            if "label" in table.columns and _label(table, index) != label:
-                raise DataError(
-                    f"{table.place(index, 'label')}: differs from the English sheet ({label}); "
-                    f"language {code!r} is not in the same order"
-                )
-        answer = Answer(str(index), label, _sheet_texts(sheets, index, 1))
-        rows.append(_Row(first.place(index), str(run), answer, question))
-    return _grouped(rows)
+def _sheet_texts(sheets: dict[str, Table], row: int, kind: int) -> dict[str, str | None]:
+    return {code: table.text(row, _sheet_columns(code)[kind]) for code, table in sheets.items()}
 
 
 def _with_negatives(sheets: dict[str, Table]) -> list[Question]:
-    """One row per question; `neg_sample` names the rows whose answers are its wrong ones."""
+    """Return a question per row; `neg_sample` names the rows whose answers are its wrong ones."""
     first = sheets["en"]
-    has_id = "id" in first.columns
-    ids = [id_in(first, i, "id") if has_id else str(i) for i in range(len(first.rows))]
-    position: dict[str, int] = {}
-    for index, key in enumerate(ids):
-        if position.setdefault(key, index) != index:
-            raise DataError(f"{first.place(index, 'id')}: duplicate id {key!r}")
+    has_id = "id" in first.frame
+    rows: dict[str, int] = {}
+    for position, row in enumerate(first.frame.index):
+        key = first.id(row, "id") if has_id else str(position)
+        if rows.setdefault(key, row) != row:
+            raise DataError(f"{first.location(row, 'id')}: duplicate id {key!r}")
     questions = []
-    for index, key in enumerate(ids):
-        answers = [Answer(key, 1, _sheet_texts(sheets, index, 1))]
-        for other in _negatives(first, index):
-            if other not in position:
-                raise DataError(f"{first.place(index, 'neg_sample')}: no row with id {other!r}")
-            answers.append(Answer(other, 0, _sheet_texts(sheets, position[other], 1)))
-        named = [answer.id for answer in answers]
-        if len(set(named)) != len(named):
-            raise DataError(
-                f"{first.place(index, 'neg_sample')}: names an id twice, or the question's own: "
-                f"{named}"
-            )
-        questions.append(Question(key, _sheet_texts(sheets, index, 0), tuple(answers)))
+    for key, row in rows.items():
+        ids = [key, *_negatives(first, row)]
+        location = first.location(row, "neg_sample")
+        if unknown := [other for other in ids if other not in rows]:
+            raise DataError(f"{location}: no row with id {unknown[0]!r}")
+        if len(set(ids)) < len(ids):
+            raise DataError(f"{location}: names an id twice, or the question's own: {ids}")
+        answers = [
+            Answer(other, int(other == key), _sheet_texts(sheets, rows[other], 1)) for other in ids
+        ]
+        questions.append(Question(key, _sheet_texts(sheets, row, 0), tuple(answers)))
     return questions
 
 
-def _negatives(table: Table, index: int) -> list[str]:
-    """The ids of a `neg_sample` cell, such as `[3, 17, 5, 44]`; read as data, never run."""
-    cell = table.rows[index].get("neg_sample")
+def _negatives(table: Table, row: int) -> list[str]:
+    """Return the ids of a `neg_sample` cell, such as `[3, 17, 5, 44]`; read as data, never run."""
+    cell = table.rows[row]["neg_sample"]
     try:
         value = ast.literal_eval(cell) if isinstance(cell, str) else cell
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         value = None
     if not isinstance(value, (list, tuple)) or not all(
-        isinstance(item, (int, float, str)) and not isinstance(item, bool) for item in value
+        isinstance(x, (int, float, str)) for x in value
     ):
         raise DataError(
-            f"{table.place(index, 'neg_sample')}: expected a list of ids such as [3, 17], "
+            f"{table.location(row, 'neg_sample')}: expected a list of ids such as [3, 17], "
             f"got {cell!r:.60}"
         )
-    return [plain_id(item) for item in value]
+    return [str(clean_cell(item)) for item in value]
 
 
-def _label(table: Table, index: int) -> int:
-    cell = table.rows[index].get("label")
-    known = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
-    label = known.get(str(cell).strip()) if not isinstance(cell, bool) else int(cell)
-    if label is None:
-        raise DataError(f"{table.place(index, 'label')}: must be 0 or 1, got {cell!r:.40}")
-    return label
+def _label(table: Table, row: int) -> int:
+    cell = table.rows[row]["label"]
+    known = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
+    if str(cell) not in known:
+        raise DataError(f"{table.location(row, 'label')}: must be 0 or 1, got {cell!r:.40}")
+    return known[str(cell)]
 
 
 def _refuse_other_dataset(data: XLingHealthData) -> None:

@@ -44,12 +44,6 @@ def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, "results": whole}
 
 
-def language_names(configs: Any, task: str) -> Any:
-    """Code -> name of languages that only the data of a task know; None for none."""
-    data = recorded(configs, task).get("data")
-    return data.get("language_names") if isinstance(data, dict) else None
-
-
 def split(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a results file with a task per language in the place of such tasks."""
     divided = dict(content)

@@ -26,7 +26,7 @@ from xling_tasks.criteria.task_metric import (
     UNREAD,
 )
 from xling_tasks.errors import DataError
-from xling_tasks.languages import name_languages
+from xling_tasks.languages import add_names
 from xling_tasks.logs.checked import check_name, check_results, reading
 from xling_tasks.logs.families import Family, Member, found, left_out, member, name_of, proposals
 from xling_tasks.logs.foreign import Reading, fallbacks, key_of, told
@@ -318,7 +318,7 @@ def _tells_order(keys: Sequence[str]) -> bool:
 def _as_ours(side: _Side, reading: Reading, reason: str) -> TaskResults:
     """A task with a record of what it is about, as ours have one."""
     task, own = side.task, side.member
-    name_languages({own.language: name_of(own.language)})
+    add_names({own.language: name_of(own.language)})
     content, old = task.run.content, task.config
     scores = content["results"][task.task]
     n = len(side.values)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from xling_tasks.criteria import Place, place_of
 from xling_tasks.errors import DataError, no_such
-from xling_tasks.languages import name_languages
-from xling_tasks.logs.by_language import language_names, part_of, recorded, split, with_bookkeeping
+from xling_tasks.logs.by_language import part_of, recorded, split, with_bookkeeping
 from xling_tasks.logs.checked import AGAIN, check_results, reading, sample_of
 from xling_tasks.logs.foreign import Reading
 from xling_tasks.safe_json import read_json, read_lines
@@ -167,10 +166,7 @@ def read_content(path: Path) -> dict[str, Any] | None:
 def by_language(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a results file with a task per language."""
     with reading(path):
-        checked = check_results(path, split(content))
-    for task in checked["configs"]:
-        name_languages(language_names(checked["configs"], task))
-    return checked
+        return check_results(path, split(content))
 
 
 def _parts(configs: Any, samples: Samples) -> list[Samples]:

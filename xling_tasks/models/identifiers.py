@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from xling_metrics.identifiers import Identifier, identifier, missing
-from xling_metrics.language import has_own_script, knows
+from xling_metrics.language import deciding_scripts, has_own_script, knows
 from xling_metrics.languages import SCRIPTS, known, language_code
 
 from xling_tasks.errors import SettingError
@@ -52,20 +52,17 @@ def load_identifier(name: str) -> Identifier:
         ) from error
 
 
-def labels_for(
-    labels: Collection[str], language: str, scripts: Sequence[str] = ()
-) -> frozenset[str]:
+def labels_for(labels: Collection[str], language: str) -> frozenset[str]:
     """The labels of an identifier that stand for a language.
 
     These are its codes of two and three letters, and those of its macrolanguage's members (Egyptian
     Arabic is Arabic, Cantonese is Chinese; Indonesian, with a code of its own, is no Malay). Where
-    labels name a script (`hin_Latn`), it must be the language's: the script stated, or the usual
-    one if the language has one alone.
+    labels name a script (`hin_Latn`), it must be the language's: that of its tag, or the usual one
+    if the language has one alone.
 
     Args:
         labels: All labels of the identifier.
-        language: The code of the language.
-        scripts: Unicode names of the scripts that decide instead of langid; empty where it decides.
+        language: The code or tag of the language.
 
     Returns:
         None of them where the identifier does not know the language, or not in this script.
@@ -74,10 +71,11 @@ def labels_for(
     codes = {code}
     if row is not None:
         codes |= {alias.partition("_")[0] for alias in row.aliases} | {*row.members}
+    scripts, usual_row = deciding_scripts(language), known(code)
     stated = {script for script, names in SCRIPTS.items() if scripts and set(names) & set(scripts)}
-    usual = row.script if row is not None else ""
+    usual = usual_row.script if usual_row is not None else ""
     # Labels without a script mean the usual one.
-    unusual = bool(stated) and usual not in stated and (row is not None or knows(code))
+    unusual = bool(stated) and usual not in stated and (usual_row is not None or knows(code))
     allowed = stated or ({usual} if usual and has_own_script(code) else set())
 
     def stands(label: str) -> bool:

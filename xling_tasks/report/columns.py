@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from xling_metrics import languages
 from xling_metrics.aggregate import (
     CLIPPED_MEAN,
     HARMONIC,
@@ -28,8 +29,6 @@ from xling_metrics.stats.intervals import Score, ratio
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
 from xling_metrics.stats.resampling import Floats
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
-
-from xling_tasks.languages import known_language
 
 _PAIR = {"precision", "recall"}
 
@@ -103,7 +102,7 @@ def reduced(name: str, value: Any) -> Any:
 
 def _by_code(value: Mapping[str, Any]) -> bool:
     """Whether a value is one by language; users' own data has codes that nobody knows."""
-    if all(known_language(code) for code in value):
+    if all(languages.known(code) for code in value):
         return True
     known = [own for own in value.values() if own is not None]
     return bool(known) and all(isinstance(own, (int, float, dict)) for own in known)

@@ -13,7 +13,7 @@ from xling_metrics.language import (
     language_consistency_corpus,
     match_rule,
 )
-from xling_metrics.languages import language_code
+from xling_metrics.languages import in_script
 from xling_metrics.words import can_segment, length_words, segmenter_name
 
 from xling_tasks.languages import language_name
@@ -31,13 +31,13 @@ class AnswerLanguage:
     else script and langid do.
     """
 
-    def __init__(self, identifier: str | None, language: str, scripts: Sequence[str] = ()) -> None:
-        self._code, self._scripts = language_code(language), tuple(scripts)
+    def __init__(self, identifier: str | None, language: str) -> None:
+        self._code = language
         self._identifier, self._labels = None, frozenset[str]()
         if identifier is not None:
             self._identifier = load_identifier(identifier)
-            self._labels = labels_for(self._identifier.labels, language, scripts)
-        if not self._labels and (unseen := not_checked(language, scripts)):
+            self._labels = labels_for(self._identifier.labels, language)
+        if not self._labels and (unseen := not_checked(language)):
             warn_once(
                 f"{language_name(language)}: {unseen}; the setting language_identifier=FILE, a "
                 "fastText model such as GlotLID's, may know it"
@@ -46,12 +46,17 @@ class AnswerLanguage:
     def inside(self, texts: Sequence[str]) -> list[bool | None]:
         """Return what the identifier says of each text."""
         assert self._identifier is not None
-        return self._identifier.in_language(texts, self._labels)
+        return [
+            inside and in_script(text, self._code)
+            for text, inside in zip(
+                texts, self._identifier.in_language(texts, self._labels), strict=True
+            )
+        ]
 
     def match(self, answer: str) -> float | None:
         """Return 1 for an answer in the language, 0 for another one, None if too short to tell."""
         if not self._labels:
-            return in_users_language(tell([answer], self._code, self._scripts)[0])
+            return in_users_language(tell([answer], self._code)[0])
         (inside,) = self.inside([answer])
         return None if inside is None else float(inside)
 
@@ -59,18 +64,18 @@ class AnswerLanguage:
         """Return the share of each text's sentences that are in the language."""
         if self._labels:
             return language_consistency_corpus(texts, self._code, decide=self.inside)
-        return language_consistency_corpus(texts, self._code, self._scripts)
+        return language_consistency_corpus(texts, self._code)
 
     def confusion(self, texts: Sequence[str]) -> list[Confusion]:
         """Return whether all lines, and all words, of each text are in the language."""
         if self._labels:
             return language_confusion_corpus(texts, self._code, decide=self.inside)
-        return language_confusion_corpus(texts, self._code, self._scripts)
+        return language_confusion_corpus(texts, self._code)
 
     def signature(self, metric: str, **fields: str) -> str:
         """Return how a metric is made."""
         own = signature(metric, language=self._code, **fields, libraries=("langid",))
-        return own + (self._by or match_rule(self._scripts))
+        return own + (self._by or match_rule(self._code))
 
     def of_answer(self, answer: str) -> dict[str, float | None]:
         """Return what is measured of every answer, also where nothing judges it.
@@ -101,7 +106,7 @@ class AnswerLanguage:
     def match_signature(self) -> str:
         """Return how `match` is told."""
         own = signature("langid_match", language=self._code, libraries=("langid",))
-        return own + (self._by or rule(self._scripts))
+        return own + (self._by or rule(self._code))
 
     @property
     def _by(self) -> str:

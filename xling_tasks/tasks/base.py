@@ -16,7 +16,6 @@ from itertools import groupby
 from typing import Any
 
 from lm_eval.api.instance import Instance
-from xling_metrics.language import deciding_scripts
 
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.protocols import check_criterion
@@ -63,8 +62,6 @@ class XlingTask(ScoredTask):
 
     native_as_published = False
     """Whether the paper's instructions are in the question's language rather than in English."""
-    scripts: tuple[str, ...] = ()
-    """Unicode names of the language's scripts, where they and not langid say what is in it."""
     what_to_do = "is data_dir the right file?"
     """Said where no question is usable."""
     scores_texts = True
@@ -84,7 +81,6 @@ class XlingTask(ScoredTask):
         self.settings = Settings.parse(metadata, run.model_args)
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)
-        self.scripts = deciding_scripts(self.language)
         self.predict_only = False
         self._unanswered: Counter[tuple[str, str]] = Counter()
         self._outcomes: dict[str, dict[str, int]] = {}
@@ -215,16 +211,12 @@ class XlingTask(ScoredTask):
         for code in self.languages:
             self.answer_language(code)
 
-    def scripts_of(self, language: str) -> tuple[str, ...]:
-        """Unicode names of a language's scripts, where they and not langid say what is in it."""
-        return self.scripts
-
     def answer_language(self, language: str = "") -> AnswerLanguage:
         """Return what tells whether answers are in a language, by default the task's own."""
         code = language or self.language
         if code not in self._answer_languages:
-            own = AnswerLanguage(self.settings.language_identifier, code, self.scripts_of(code))
-            self._answer_languages[code] = own
+            identifier = self.settings.language_identifier
+            self._answer_languages[code] = AnswerLanguage(identifier, code)
         return self._answer_languages[code]
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> list[Instance]:

@@ -231,7 +231,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         if language_code(self.language) in PUBLISHED_LANGUAGES:
             counted = published_language_consistency_corpus(flat, self.language)
             values["language_consistency_published"] = by_question(counted, defined_mean)
-        if has_own_script(self.language) and not self.scripts:
+        if has_own_script(self.language):
             values["word_pass_rate"] = by_question([each.word_pass for each in passes], _counts)
         if max(map(len, answers), default=0) > 1:
             values["distinct_answers"] = [
@@ -285,7 +285,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
             labels = ",".join(PUBLISHED_LANGUAGES)
             sign = signature(name, split="published", labels=labels, **langid)
             metrics.append(Metric(name, MEAN, sign))
-        if has_own_script(self.language) and not self.scripts:
+        if has_own_script(self.language):
             sign = signature("word_pass_rate", language=code, of="answers_that_pass_by_line")
             metrics.append(Metric("word_pass_rate", RATIO, sign))
         if count > 1:

@@ -15,6 +15,7 @@ from typing import Any
 from xling_metrics.aggregate import MEAN, Aggregate, mean_over
 from xling_metrics.answer_language import Told, tell
 from xling_metrics.base import signature
+from xling_metrics.languages import language_code
 
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet, load_prompts
@@ -73,6 +74,9 @@ class MultilingualTask(GreedyTask, TranslatedTask):
     def documents(self, data: PromptSet) -> list[dict[str, Any]]:
         """The documents of a set, in the languages of this run."""
         wanted = self.settings.languages
+        if wanted is not None:
+            # A set that does not tell varieties apart has their language.
+            wanted = tuple(c if c in data.languages else language_code(c) for c in wanted)
         for code in wanted or ():
             if code not in data.languages:
                 raise SettingError(

@@ -17,7 +17,6 @@ from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.harness.backends import replayed
 from xling_tasks.harness.run import current
-from xling_tasks.languages import unknown_names
 from xling_tasks.models.service import by_role
 from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
 from xling_tasks.scorers.answered import (
@@ -187,7 +186,6 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
         replay = replayed(current().lm)
         metrics = [] if self.predict_only else self.all_metrics()
         signatures = {metric.name: metric.signature for metric in metrics}
-        names = unknown_names(self.record.language_names)
         return {
             "version": __version__,
             "about": self.about(signatures),
@@ -204,7 +202,6 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
                 "licence": self.record.licence,
                 "citation": self.record.citation,
                 **self.provenance,
-                **({"language_names": dict(names)} if names else {}),
                 **self.coverage(),
             },
             "prompts": {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xling_tasks.data.prompts import PromptTemplate
-from xling_tasks.languages import find, unknown_names
+from xling_tasks.languages import find
 from xling_tasks.models.translate.passages import split
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
 from xling_tasks.tasks.base import XlingTask
@@ -27,8 +27,7 @@ class TranslatedTask(XlingTask):
         spec, pairs = self.settings.translator, [(c, "en") for c in self.languages if c != "en"]
         if spec is not None and pairs:
             prompt = self.prompts.get("translate", "en")
-            names = unknown_names(self.record.language_names)
-            self._translator = translator(spec, self.settings.xling_cache, prompt, names)
+            self._translator = translator(spec, self.settings.xling_cache, prompt)
             self._translator.check(*pairs)
 
     def translation_requests(self, text: str, language: str) -> list[SideRequest]:
@@ -36,7 +35,7 @@ class TranslatedTask(XlingTask):
         spec, prompt = self.settings.translator, self.translate_prompt().get("translate")
         if spec is None or prompt is None or language == "en":
             return []
-        source, target = find(language, self.record.language_names).name, find("en").name
+        source, target = find(language).name, find("en").name
         # The text that stands for an answer to come may be in any language.
         sentences = dict.fromkeys(split(text, "en" if language == "th" else language).sentences)
         filled = (

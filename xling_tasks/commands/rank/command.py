@@ -16,8 +16,8 @@ from xling_tasks.commands.options import add_folders, add_output, add_seed, inte
 from xling_tasks.commands.rank.questions import FORM, Question, common_questions, draw, read_runs
 from xling_tasks.commands.rank.report import summarise, write
 from xling_tasks.commands.table import Screen
-from xling_tasks.data.files import read_tables
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
+from xling_tasks.data.tables import read_tables
 from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.models.backend import backend
 from xling_tasks.models.form import ask_json
@@ -96,18 +96,19 @@ def _read_human(path: Path, questions: Sequence[Question], names: Sequence[str])
     (table,) = read_tables(path)
     table.require(("question_id", "model", "rank"))
     given: dict[str, dict[str, int]] = {}
-    for index, row in enumerate(table.rows):
-        cells = (row[name] for name in ("question_id", "model", "rank"))
-        question, model, text = ("" if cell is None else str(cell).strip() for cell in cells)
+    for row in table.rows:
+        question, model, text = (
+            table.text(row, name) or "" for name in ("question_id", "model", "rank")
+        )
         if model not in names:
             known = did_you_mean(model, names)
-            raise DataError(f"{table.place(index, 'model')}: {model!r} is no run.{known}")
+            raise DataError(f"{table.location(row, 'model')}: {model!r} is no run.{known}")
         ranks = given.setdefault(question, {})
         if model in ranks:
-            raise DataError(f"{table.place(index)}: {model!r} appears twice for {question!r}")
+            raise DataError(f"{table.location(row)}: {model!r} appears twice for {question!r}")
         if text:
             if not re.fullmatch(r"[0-9]{1,3}(\.0)?", text):
-                raise DataError(f"{table.place(index, 'rank')}: {text!r} is not a rank")
+                raise DataError(f"{table.location(row, 'rank')}: {text!r} is not a rank")
             ranks[model] = int(float(text))
     counts = Counter(ranked=0, invalid=0, no_ranking=0)
     for question_ in questions:

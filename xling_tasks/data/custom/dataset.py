@@ -1,189 +1,209 @@
-"""Users' own questions as the tasks take them."""
+"""A user's own data set: one file of questions, or conversations with rubrics."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.language import knows
-from xling_metrics.languages import SCRIPTS
+from xling_metrics.languages import Language
 
-from xling_tasks.data.choices import MISSING, flaw, flaws
-from xling_tasks.data.custom.columns import Columns, normal, understood
-from xling_tasks.data.custom.oddities import listed, notes
-from xling_tasks.data.custom.questions import Question, items_of
-from xling_tasks.data.custom.tongues import Scripts, Tongue, tongue
+from xling_tasks.data.choices import MISSING, find_problem, join_problems
+from xling_tasks.data.custom.columns import normalize_column
+from xling_tasks.data.custom.conversations import is_conversations, read_conversations
+from xling_tasks.data.custom.questions import Question, read_questions
 from xling_tasks.data.dataset_info import DATASETS, DatasetInfo
-from xling_tasks.data.files import Table, read_tables
-from xling_tasks.data.sources import Source
+from xling_tasks.data.sources import SAMPLE_FOLDER, Source
+from xling_tasks.data.tables import READERS, Table, read_tables
 from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
 
-Stated = tuple[tuple[str, tuple[str, str]], ...]
-"""The setting `scripts`, in a form that can be a key."""
+RUBRIC_SAMPLE = SAMPLE_FOLDER / "rubric_demo.jsonl"
+"""The bundled conversations."""
+
+CONVERSATIONS = "conversations"
+_MAX_PROBLEMS = 40  # lines of one message
 
 
 @dataclass(frozen=True, eq=False)
 class CustomDataset:
-    """A user's file: questions in its order, languages by code, English first."""
+    """The content of a user's file.
+
+    Attributes:
+        info: What it is called in results.
+        questions: Its questions, in its order.
+        languages: Its languages by code or tag, English first.
+        provenance: Name and digest of the file.
+        shape: `wide`, `long` or `conversations`.
+        form: The kind of file, for people.
+        unused: Columns that are not read.
+        notes: What a spreadsheet does not show, and which sheets are not read.
+    """
 
     info: DatasetInfo
     questions: tuple[Question, ...]
-    languages: Mapping[str, Tongue]
-    columns: Columns
+    languages: dict[str, Language]
     provenance: dict[str, Any]
+    shape: str
+    form: str
+    unused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
-    def unusable(self, language: str, needs: Sequence[str]) -> dict[str, str]:
-        """Question -> what it lacks in a language, of those that lack something."""
-        reasons = {item.id: missing(item, language, needs) for item in self.questions}
+    def missing(self, language: str, needs: Collection[str]) -> dict[str, str]:
+        """Return question -> what it lacks in a language, of those that lack something."""
+        reasons = {each.id: missing_part(each, language, needs) for each in self.questions}
         return {key: reason for key, reason in reasons.items() if reason}
 
 
-def missing(item: Question, language: str, needs: Sequence[str]) -> str:
-    """What a question lacks in a language, in words; empty if nothing.
+def missing_part(question: Question, language: str, needs: Collection[str]) -> str:
+    """Return what a question lacks in a language, in words; empty if nothing.
 
-    `needs` are kinds of text (`question`, `answer`), or `choice` for options with right letters.
+    Args:
+        question: The question.
+        language: A language.
+        needs: Kinds of text (`question`, `answer`); `choice` for options with correct letters;
+            `rubric` for criteria with points to earn.
     """
     for need in needs:
         if need == "choice":
-            options = item.options(language)
-            if not item.correct:
+            options = question.options(language)
+            if not question.correct:
                 return "correct letters missing"
-            if len(options) < 2 or not set(item.correct) <= options.keys():
+            if len(options) < 2 or not {*question.correct} <= options.keys():
                 return "options missing"
-            if len(options) < len(item.letters):
-                return "fewer options than in another language"
-        elif need not in item.said(language):
+            if len(options) < len(question.letters):
+                return "fewer options than in another language"  # guessing is easier there
+        elif need == "rubric":
+            if not any(item.points > 0 for item in question.rubric):
+                return "no positive points" if question.rubric else "criteria missing"
+        elif need not in question.texts_in(language):
             return f"{need} text missing"
     return ""
 
 
 @functools.lru_cache(maxsize=8)
-def invalid_choices(data: CustomDataset) -> dict[str, str]:
-    """Question -> why its options are unfair in some language, which it is left out for in all.
-
-    A question that a language does not have at all is not flawed.
-    """
-    return flaws(
-        (item.id, own.name, _unfair(item, code))
-        for item in data.questions
-        for code, own in data.languages.items()
+def invalid_choices(dataset: CustomDataset) -> dict[str, str]:
+    """Return question -> why its options are unfair in some language: it is scored in none."""
+    return join_problems(
+        (question.id, language.name, _find_unfair(question, code))
+        for question in dataset.questions
+        for code, language in dataset.languages.items()
     )
 
 
-def _unfair(item: Question, code: str) -> str:
-    options = item.options(code)
-    if not options or not item.correct or not item.asked(code):
+def _find_unfair(question: Question, code: str) -> str:
+    options = question.options(code)
+    if not options or not question.correct or not question.has_question(code):
         return ""
-    return MISSING if len(options) < len(item.letters) else flaw(options, item.correct)
+    if len(options) < len(question.letters):
+        return MISSING
+    return find_problem(options, question.correct)
 
 
-def load_custom_dataset(data_dir: str | None, scripts: Scripts | None = None) -> CustomDataset:
-    """Read and check a user's file; read once per process and content."""
-    if not data_dir:
+def load_custom_dataset(
+    data_dir: str | None, sample: Path | None = None, *, quiet: bool = False
+) -> CustomDataset:
+    """Read a user's file, once per process and content.
+
+    Args:
+        data_dir: A table, a JSONL file in HealthBench's form, or a folder of such files.
+        sample: What is read without one.
+        quiet: Whether nothing is logged.
+
+    Raises:
+        DataError: With everything that is wrong with the file, a line each.
+    """
+    if not data_dir and sample is None:
         raise DataError(
             "the xling_custom tasks need a file of yours: --metadata data_dir=FILE (CSV, XLSX, "
             "Parquet or JSONL; `xling data new FILE` writes an example)"
         )
-    path = user_path(data_dir)
-    need_file(path, "data_dir=")
-    source = Source((path,), "own", path.name)
-    return _load(source, source.stamps(), tuple(sorted((scripts or {}).items())))
-
-
-def need_file(path: Path, option: str = "") -> None:
-    """Check that a user's file is there; if not, say how to begin one."""
-    if not path.is_file():
-        name = "FILE" if path.is_dir() else path.name
-        raise DataError(
-            f"{option}{path}: {no_such(path)}; `xling data new {name}` writes an example"
-        )
+    path = user_path(data_dir) if data_dir else sample
+    assert path is not None
+    source = Source(files_of(path), "own" if data_dir else "bundled", path.resolve().name)
+    dataset = _load(source, source.stamps())
+    if not quiet:
+        _log_notes(dataset)
+    return dataset
 
 
 @functools.lru_cache(maxsize=8)
-def _load(source: Source, stamps: tuple[tuple[int, int], ...], scripts: Stated) -> CustomDataset:
-    stated, tables = dict(scripts), read_tables(source.files[0])
-    table = the_table(tables)
-    columns = understood(table, stated)
-    items, tongues = items_of(table, columns, stated)
-    data = own_data(source, columns, items, tongues)
-    if not has_questions(data):
-        raise DataError(no_questions(table))
-    _report(data, other_sheets(tables, table))
-    return data
+def _load(source: Source, stamps: tuple[tuple[int, int], ...]) -> CustomDataset:
+    dataset, problems = read_custom_dataset(source)
+    if dataset is None or problems:
+        more = len(problems) - _MAX_PROBLEMS
+        shown = problems[:_MAX_PROBLEMS] + ([f"and {more} more"] if more > 0 else [])
+        raise DataError("\n".join(shown))
+    return dataset
 
 
-def has_questions(data: CustomDataset) -> bool:
-    """Whether there is any question in any language."""
-    return any(item.asked(code) for item in data.questions for code in item.texts)
-
-
-def no_questions(table: Table) -> str:
-    """That no question has a text."""
-    return f"{table.place()}: no row has a question: all cells of its question columns are empty"
-
-
-def other_sheets(tables: Sequence[Table], table: Table) -> list[str]:
-    """Names of the sheets with rows that are not read."""
-    return [str(each.sheet) for each in tables if each is not table]
-
-
-def own_data(
-    source: Source, columns: Columns, items: Sequence[Question], tongues: Mapping[str, Tongue]
-) -> CustomDataset:
-    """What files hold, with their name and digest."""
-    provenance, name = source.provenance(), Path(source.name)
-    record = DatasetInfo(
-        key=dataset_name(name),
-        title=name.stem,
-        licence="the user's own",
-        citation=f"{source.name}, sha256 {provenance['sha256'][:12]}",
-        language_names={code: own.name for code, own in tongues.items()},
-        file=name.stem,
+@functools.lru_cache(maxsize=8)
+def _log_notes(dataset: CustomDataset) -> None:
+    log.info(
+        "%s: %d questions in %s",
+        dataset.provenance["name"],
+        len(dataset.questions),
+        ", ".join(language.name for language in dataset.languages.values()),
     )
-    return CustomDataset(record, tuple(items), tongues, columns, provenance)
+    for note in dataset.notes:
+        log.warning("%s", note)
+    if dataset.unused:
+        name = dataset.provenance["name"]
+        log.warning("%s: columns not used: %s", name, ", ".join(dataset.unused))
 
 
-def scripts_that_decide(data: CustomDataset, language: str) -> tuple[str, ...]:
-    """Unicode names of a language's scripts, where they say what is in it, instead of langid.
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return a file, or the JSONL files of a folder."""
+    if path.is_dir():
+        files = tuple(sorted(path.glob("*.jsonl")))
+        if not files:
+            raise DataError(f"data_dir={path}: the folder holds no .jsonl file; name a file")
+        return files
+    if not path.is_file():
+        raise DataError(
+            f"data_dir={path}: {no_such(path)}; `xling data new {path.name}` writes an example"
+        )
+    return (path,)
 
-    These are languages that langid does not know, and those that are written in another script
-    than usual here (romanized Hindi), which langid would not recognize.
+
+def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]]:
+    """Read files as far as they can be read.
+
+    Returns:
+        The questions without errors (None if there are none), and everything that is wrong.
     """
-    own, usual = data.languages[language], tongue(language, {})
-    if knows(language) and usual is not None and SCRIPTS[usual.script] == SCRIPTS.get(own.script):
-        return ()
-    return SCRIPTS.get(own.script, ())
+    files = source.files
+    if all(map(is_conversations, files)):
+        questions, languages, problems = read_conversations(files)
+        form = "JSONL in HealthBench's form" + (f", {len(files)} files" if len(files) > 1 else "")
+        return _make(source, questions, languages, problems, CONVERSATIONS, form, [], [])
+    if len(files) > 1:
+        listed = ", ".join(file.name for file in files[:5])
+        return None, [f"{files[0].parent}: not all files are conversations ({listed}); name one"]
+    tables = read_tables(files[0])
+    try:
+        table = _choose(tables)
+        shape, questions, languages, unused, problems = read_questions(table)
+    except DataError as error:
+        return None, str(error).split("\n")
+    others = [str(other.sheet) for other in tables if other is not table]
+    notes = [*table.notes, *([f"sheets that are not read: {', '.join(others)}"] if others else [])]
+    return _make(source, questions, languages, problems, shape, table.form, unused, notes)
 
 
-def dataset_name(path: Path) -> str:
-    """The dataset's name in results: the file's stem, in letters, digits and hyphens.
-
-    A name that one of our datasets has gets `own-` in front.
-    """
-    stem = re.sub(r"[^\w]+|_+", "-", path.stem.lower()).strip("-")
-    if not stem:
-        stem = hashlib.sha256(path.stem.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    taken = {*DATASETS, *(record.dataset for record in DATASETS.values())}
-    return f"own-{stem}" if stem in taken else stem
-
-
-def the_table(tables: Sequence[Table]) -> Table:
-    """The one table with questions; several are an error."""
+def _choose(tables: Sequence[Table]) -> Table:
+    """Return the one table with questions; several are an error."""
     fitting = [
         table
         for table in tables
-        if any(normal(name).startswith("question") for name in table.columns)
+        if any(normalize_column(str(name)).startswith("question") for name in table.frame)
     ]
     if len(fitting) > 1:
-        sheets = ", ".join(
-            f"{table.sheet!r}{', which is hidden' * table.hidden}" for table in fitting
-        )
+        sheets = ", ".join(f"{table.sheet!r}" for table in fitting)
         raise DataError(
             f"{fitting[0].path}: {len(fitting)} sheets have questions ({sheets}); put them into "
             "one with a column 'language', save each as a file, or delete what is old"
@@ -191,23 +211,56 @@ def the_table(tables: Sequence[Table]) -> Table:
     return fitting[0] if fitting else tables[0]
 
 
-def _report(data: CustomDataset, others: Sequence[str]) -> None:
-    """Log once per file what was read, what is not used, and what is odd."""
-    name = data.provenance["name"]
-    log.info(
-        "%s: %d questions in %s", name, len(data.questions),
-        ", ".join(f"{own.name} ({own.script})" for own in data.languages.values()),
-    )  # fmt: skip
-    if others:
-        log.warning("%s: sheets not read: %s", name, ", ".join(others))
-    if data.columns.unused:
-        log.warning("%s: columns not used: %s", name, ", ".join(data.columns.unused))
-    for code in data.languages:
-        lacking = list(data.unusable(code, ("question",)))
-        if lacking:
-            log.warning(
-                "%s [%s]: %d of %d questions have no text: %s", name, code, len(lacking),
-                len(data.questions), listed(lacking),
-            )  # fmt: skip
-    for note in notes(data.questions, data.languages):
-        log.warning("%s: %s", name, note)
+def _make(
+    source: Source,
+    questions: Sequence[Question],
+    languages: dict[str, Language],
+    problems: list[str],
+    shape: str,
+    form: str,
+    unused: Sequence[str],
+    notes: Sequence[str],
+) -> tuple[CustomDataset | None, list[str]]:
+    if not any(question.has_question(code) for question in questions for code in languages):
+        return None, problems or [f"{source.place}: no row has a question with a text"]
+    languages = {code: languages[code] for code in sorted(languages, key=lambda c: c != "en")}
+    provenance = source.provenance()
+    info = DatasetInfo(
+        key=dataset_name(Path(source.name)),
+        title=Path(source.name).stem,
+        licence="the user's own",
+        citation=f"{source.name}, sha256 {provenance['sha256'][:12]}",
+        language_names={code: language.name for code, language in languages.items()},
+        file=Path(source.name).stem,
+    )
+    dataset = CustomDataset(
+        info, tuple(questions), languages, provenance, shape, form, tuple(unused), tuple(notes)
+    )
+    return dataset, problems
+
+
+def dataset_name(path: Path) -> str:
+    """Return the data set's name in results: the file's stem, in letters, digits and hyphens.
+
+    A name that one of our data sets has gets `own-` in front.
+    """
+    stem = re.sub(r"[^\w]+|_+", "-", path.stem.lower()).strip("-")
+    if not stem:
+        stem = hashlib.sha256(path.stem.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    taken = {*DATASETS, *(info.dataset for info in DATASETS.values())}
+    return f"own-{stem}" if stem in taken else stem
+
+
+def is_custom_file(data_dir: str | None) -> bool:
+    """Return whether `data_dir` is a file for the `xling_custom` tasks, by its columns."""
+    try:
+        paths = files_of(user_path(data_dir)) if data_dir else ()
+        if any(map(is_conversations, paths)):
+            return True
+        if len(paths) != 1 or paths[0].suffix.lower() not in READERS:
+            return False
+        names = {normalize_column(str(n)) for table in read_tables(paths[0]) for n in table.frame}
+    except DataError:
+        return False
+    is_published = bool({"label", "answer_ids", "neg_sample"} & names)
+    return not is_published and any(name.startswith("question") for name in names)

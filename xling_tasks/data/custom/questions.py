@@ -1,23 +1,26 @@
-"""A user's table as questions, whatever its shape; what is wrong is said with its place."""
+"""A user's own questions, read from a table of either shape."""
 
 from __future__ import annotations
 
-import ast
+import functools
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from xling_tasks.data.cells import id_in, number_text, plain_id, text_in
-from xling_tasks.data.custom.columns import Columns, unknown
-from xling_tasks.data.custom.tongues import Scripts, Tongue, checked_script, english_first, tongue
-from xling_tasks.data.files import Table
-from xling_tasks.errors import DataError, SettingError
+import regex
+from xling_metrics.languages import Language
+
+from xling_tasks.data.custom.columns import Column, parse_columns, unknown_language
+from xling_tasks.data.custom.rubric_items import RubricItem, read_rubric
+from xling_tasks.data.tables import Table, Unreadable, clean_cell
+from xling_tasks.errors import DataError
+from xling_tasks.languages import language_of
 
 LETTERS = "ABCDEFGH"
-_ERROR = re.compile(r"#(?:N/[AD]|NV|[¡¿]?[^\W\d_]{2,}(?:/0)?[!?]|#{2,})")
-"""What spreadsheets show in a cell that could not be computed (#N/D, #VALOR!, #¿NOMBRE? in other
-languages), or that was too narrow for its number."""
+Turn = Mapping[str, str]
+"""`role` and `content`."""
 
 
 @dataclass
@@ -26,282 +29,300 @@ class Question:
 
     Attributes:
         id: Its id; the number of the row where the file has none.
-        place: Where it begins, for messages.
-        row: The number of that row.
-        category: Of the file; empty for none.
-        correct: Right letters; empty for none.
-        criteria: The cell with criteria of a rubric, as it is; None for none. Where several
-            languages have one, that of English, or the first.
-        criteria_beside: (where it stands, cell) of the other languages.
+        location: Where it begins, for messages.
+        category: Its group; that of the English row. Of a conversation its first theme.
+        correct: The letters of the correct options.
+        rubric: What answers are graded by, from the English row, or from the first that has any.
         texts: Language -> kind (`question`, `answer`, `wrong_answer_1`, `option_a`, ...) -> text.
-        places: Language -> where its texts stand.
+        turns: Language -> turns of a conversation, of which the last is the user's.
+        themes: Themes of a conversation (`theme:` in its tags).
+        agreed_categories: What physicians agreed of it (`physician_agreed_category:`).
+        canary: What its publisher asks to keep with the data.
+        locations: Language -> where its texts stand.
     """
 
     id: str
-    place: str
-    row: int = 0
+    location: str
     category: str = ""
     correct: tuple[str, ...] = ()
-    criteria: Any = None
-    criteria_beside: list[tuple[str, Any]] = field(default_factory=list)
+    rubric: tuple[RubricItem, ...] = ()
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
+    turns: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
+    themes: tuple[str, ...] = ()
+    agreed_categories: tuple[str, ...] = ()
+    canary: str = ""
+    locations: dict[str, str] = field(default_factory=dict)
 
-    def said(self, code: str) -> Mapping[str, str]:
-        """Kind -> text in a language; nothing where the question is not in it."""
-        return self.texts.get(code, {})
+    def texts_in(self, language: str) -> Mapping[str, str]:
+        """Return kind -> text in a language."""
+        return self.texts.get(language, {})
 
-    def asked(self, code: str) -> bool:
-        """Whether there is a question in a language."""
-        return "question" in self.said(code)
+    def has_question(self, language: str) -> bool:
+        """Return whether the question has a text in a language."""
+        return "question" in self.texts_in(language)
 
-    def where(self, code: str) -> str:
-        """Where its texts in a language stand, for messages."""
-        return self.places.get(code, self.place)
+    def turns_in(self, language: str) -> tuple[Turn, ...]:
+        """Return the turns of a conversation; of a question its one turn."""
+        question = self.texts_in(language).get("question", "")
+        return self.turns.get(language) or ({"role": "user", "content": question},)
 
-    def options(self, code: str) -> dict[str, str]:
-        """Letter -> option in a language."""
-        kinds = ((letter, f"option_{letter.lower()}") for letter in LETTERS)
-        return {letter: self.said(code)[kind] for letter, kind in kinds if kind in self.said(code)}
+    def options(self, language: str) -> dict[str, str]:
+        """Return letter -> option in a language."""
+        texts = self.texts_in(language)
+        kinds = {letter: f"option_{letter.lower()}" for letter in LETTERS}
+        return {letter: texts[kind] for letter, kind in kinds.items() if kind in texts}
 
     @property
     def letters(self) -> list[str]:
-        """The letters of its options, of all its languages together."""
+        """The letters of its options in all languages together."""
         return sorted({letter for code in self.texts for letter in self.options(code)})
 
 
-def items_of(
-    table: Table, columns: Columns, stated: Scripts
-) -> tuple[list[Question], dict[str, Tongue]]:
-    """The questions of a table and its languages, English first."""
-    items: dict[str, Question] = {}
-    tongues, wide = dict(columns.tongues), columns.shape == "wide"
-    letters: dict[str, dict[str, tuple[str, ...]]] = {}
-    for index in range(len(table.rows)):
-        row = _Row(table, index, columns)
-        key = row.id()
-        if wide:
-            texts, what = columns.texts, ""
-            if key in items:
-                raise DataError(
-                    f"{row.place('id')}: id {key!r} stands in row {items[key].row} already"
-                )
-        else:
-            tongue = row.tongue(stated)
-            _refuse_another(row, tongue, tongues.setdefault(tongue.code, tongue))
-            texts, what = {tongue.code: columns.texts["*"]}, row.place()
-        item = items.setdefault(key, Question(key, row.place(), table.numbers[index]))
-        given = letters.setdefault(key, {})
-        if wide:
-            _add_once(item, row, given, what)
-        for code, kinds in texts.items():
-            if code in item.places:
-                raise DataError(
-                    f"{row.place('id')}: question {key!r} in {tongues[code].name} stands there "
-                    f"already ({item.places[code]}); the same id is the same question"
-                )
-            item.places[code], item.texts[code] = row.place(), {}
-            for kind, column in kinds.items():
-                if kind == "correct":
-                    given[column] = row.letters(column)
-                else:
-                    _add(item.texts[code], _texts(table, index, kind, column), row.at(column))
-        if wide:
-            item.correct = _agreed(item.place, given)
-        else:
-            _add_once(item, row, given, what, english="en" in texts)
-    for key, given in letters.items():
-        items[key].correct = _agreed(items[key].place, given)
-    return list(items.values()), english_first(tongues)
+class TableContent(NamedTuple):
+    """What was read of a table.
+
+    Attributes:
+        shape: `wide` or `long`.
+        questions: Its questions, without the rows that have errors.
+        languages: Its languages by code, in its order.
+        unused: The columns that are not read.
+        problems: What is wrong with it: a line each, with row and column.
+    """
+
+    shape: str
+    questions: list[Question]
+    languages: dict[str, Language]
+    unused: list[str]
+    problems: list[str]
 
 
-def key_of(item: Question, columns: Columns) -> str:
-    """What a row must not share with another: id, or in the long shape id and language."""
-    return item.id if columns.shape == "wide" else f"{item.id}\0{next(iter(item.places))}"
+def read_questions(table: Table) -> TableContent:
+    """Read the questions of a table, and everything that is wrong with it.
+
+    Raises:
+        DataError: If its columns cannot be understood.
+    """
+    shape, columns, unused = parse_columns(table)
+    reader = _Reader(table, columns)
+    for row, cells in table.rows.items():
+        reader.add(row, cells)
+    questions = list(reader.questions.values())
+    problems = reader.problems + [line for each in questions for line in check_question(each)]
+    return TableContent(shape, questions, reader.languages, unused, problems)
 
 
-class _Row(NamedTuple):
-    """One row of a table, whose columns are understood."""
+class _Reader:
+    """Reads a table row by row, and goes on after what is wrong."""
 
-    table: Table
-    number: int
-    columns: Columns
+    def __init__(self, table: Table, columns: Sequence[Column]) -> None:
+        self.table, self.problems = table, list[str]()
+        self.questions: dict[str, Question] = {}
+        self.languages: dict[str, Language] = {}
+        self._rows: dict[tuple[str, str], int] = {}
+        self._texts: dict[str, list[Column]] = {}
+        self._shared: dict[str, str] = {}
+        for column in columns:
+            code = column.language.code if column.language else "*"
+            if column.language:
+                self.languages.setdefault(code, column.language)
+            if column.kind in ("id", "language", "category", "criteria") or column[1:] == (
+                "correct",
+                None,
+            ):
+                self._shared[column.kind] = column.name
+            else:
+                self._texts.setdefault(code, []).append(column)
 
-    def place(self, name: str = "") -> str:
-        """Where the row stands, or its cell of a column that questions have once."""
-        return self.table.place(self.number, self.columns.once.get(name))
-
-    def at(self, column: str) -> str:
-        """Where a cell stands."""
-        return self.table.place(self.number, column)
-
-    def text(self, name: str) -> str | None:
-        """The text of a column that questions have once; None without one."""
-        column = self.columns.once.get(name)
-        return text_in(self.table, self.number, column) if column else None
-
-    def id(self) -> str:
-        """The id; of a workbook with what may be the matter where it is missing."""
-        column = self.columns.once.get("id")
-        if column is None:
-            return str(self.number + 1)
-        try:
-            return id_in(self.table, self.number, column)
-        except DataError as error:
-            if self.table.sheet is None or "missing" not in str(error):
-                raise
-            raise DataError(
-                f"{error}; if cells are merged, unmerge them and write the id in every row"
-            ) from None
-
-    def tongue(self, stated: Scripts) -> Tongue:
-        """The language of a row of the long shape, with the script that it states."""
-        word, script = self.text("language"), self.text("script")
-        if word is None:
-            raise DataError(f"{self.place('language')}: the language is missing")
-        if script is not None:
+    def add(self, row: int, cells: Mapping[str, Any]) -> None:
+        """Add a row to its question."""
+        before = len(self.problems)
+        language = self._read_language(row, cells) if "language" in self._shared else None
+        groups = {language.code: self._texts["*"]} if language else self._texts
+        key = self._read_id(row, cells, language)
+        texts = {code: self._read_texts(row, cells, group) for code, group in groups.items()}
+        letters = [self._read_letters(row, cells, self._shared.get("correct"))]
+        letters += [
+            self._read_letters(row, cells, column.name)
+            for group in groups.values()
+            for column in group
+            if column.kind == "correct"
+        ]
+        rubric: tuple[RubricItem, ...] = ()
+        if name := self._shared.get("criteria"):
             try:
-                checked = checked_script(self.place("script"), script)
-            except SettingError as error:
-                raise DataError(str(error)) from None
-            told = (checked, self.text("language_name") or "")
-            known = tongue(word, {})
-            if known is None:
-                stated = {**stated, word.strip().lower().replace("_", "-"): told}
-            elif checked != known.script:
-                stated, word = {**stated, known.code: told}, known.code
-        named = tongue(word, stated)
-        if named is None:
-            raise DataError(f"{self.place('language')}: {unknown(word)}")
-        return named
+                rubric = read_rubric(self.table.location(row, name), cells[name])
+            except DataError as error:
+                self.problems.append(str(error))
+        category = self._read_text(row, cells, self._shared.get("category")) or ""
+        if len(self.problems) > before or key is None:
+            return
+        location = self.table.location(row)
+        new = Question(key, location, category, (), rubric, texts)
+        new.locations = dict.fromkeys(texts, location)
+        for correct in filter(None, letters):
+            if new.correct not in ((), correct):
+                self._fail(row, None, _DIFFERENT_LETTERS)
+            new.correct = correct
+        question = self.questions.setdefault(key, new)
+        if question is not new:
+            self.problems += merge(question, new)
 
-    def criteria(self) -> Any:
-        """The cell with criteria, as it is; `rubric_cells` reads it. None of an empty one."""
-        column = self.columns.once.get("criteria")
-        cell = None if column is None else self.table.rows[self.number].get(column)
-        empty = cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
-        return None if empty else cell
+    def _fail(self, row: int, column: str | None, problem: str) -> None:
+        self.problems.append(f"{self.table.location(row, column)}: {problem}")
 
-    def letters(self, column: str | None) -> tuple[str, ...]:
-        """The right letters in a cell such as `A`, `A, C` or `["A", "C"]`; none of an empty one."""
-        cell = self.table.rows[self.number].get(column) if column else None
-        if cell is None or cell != cell or cell == "":
-            return ()
-        listed = isinstance(cell, (list, tuple))
-        parts = cell if listed else plain_id(cell).replace(";", ",").split(",")
+    def _read_id(self, row: int, cells: Mapping[str, Any], language: Language | None) -> str | None:
+        """Return the id, which stands once in a wide table, and once a language in a long one."""
+        column = self._shared.get("id")
+        key = self._read_text(row, cells, column) if column else str(row)
+        if key is None:
+            merged = "; if cells are merged, unmerge them and write the id in every row"
+            self._fail(row, column, f"the id is missing{merged * bool(self.table.sheet)}")
+            return None
+        first = self._rows.setdefault((key, language.code if language else ""), row)
+        if first != row:
+            where = f" in {language.name}" if language else ""
+            self._fail(row, column, f"id {key!r}{where} is in row {first} already")
+        return key
+
+    def _read_language(self, row: int, cells: Mapping[str, Any]) -> Language | None:
+        column = self._shared["language"]
+        word = self._read_text(row, cells, column)
+        language = language_of(word) if word else None
+        if language is None:
+            self._fail(row, column, unknown_language(word) if word else "the language is missing")
+        else:
+            self.languages.setdefault(language.code, language)
+        return language
+
+    def _read_text(self, row: int, cells: Mapping[str, Any], column: str | None) -> str | None:
+        cell = cells[column] if column else None
+        if cell is None or isinstance(cell, str):
+            return cell
+        is_readable = not isinstance(cell, Unreadable)
+        self._fail(
+            row, column, f"a text is expected, not {cell!r:.40}" if is_readable else cell.reason
+        )
+        return None
+
+    def _read_letters(
+        self, row: int, cells: Mapping[str, Any], column: str | None
+    ) -> tuple[str, ...]:
+        """Return the correct letters of a cell such as `A`, `a, c` or `["A", "C"]`."""
+        cell = cells[column] if column else None
+        parts = cell if isinstance(cell, list) else re.split(r"[\s,;]+", str(cell or ""))
         letters = sorted({str(part).strip().upper() for part in parts} - {""})
-        if any(len(letter) != 1 or letter not in LETTERS for letter in letters):
-            raise DataError(
-                f"{self.table.place(self.number, column)}: right letters such as A or 'A, C' are "
-                f"expected, not {cell!r:.40}"
+        if not {*letters} <= {*LETTERS}:
+            self._fail(
+                row, column, f"correct letters such as A or 'A, C' are expected, not {cell!r:.40}"
             )
         return tuple(letters)
 
+    def _read_texts(
+        self, row: int, cells: Mapping[str, Any], columns: Sequence[Column]
+    ) -> dict[str, str]:
+        """Return kind -> text of the columns of one language."""
+        texts: dict[str, str] = {}
+        for name, kind, _ in columns:
+            cell = cells[name]
+            if kind == "correct" or cell is None:
+                continue
+            for part, text in self._split(row, name, kind, cell):
+                if part in texts:
+                    self._fail(row, name, f"{part} is in another column already; keep one of them")
+                texts[part] = text
+        return texts
 
-_CHINESE = " (zh-TW is Hant; write zh-Hant or zh-Hans in every row)"
+    def _split(self, row: int, column: str, kind: str, cell: Any) -> Iterator[tuple[str, str]]:
+        """Yield the kind and text of a cell; several of a list of options or wrong answers."""
+        parts: Mapping[str, Any] = {kind: cell}
+        if kind == "options" and isinstance(cell, Mapping):
+            parts = {f"option_{str(letter).lower()}": text for letter, text in cell.items()}
+        elif kind == "options" and isinstance(cell, list):
+            parts = {
+                f"option_{letter.lower()}": t for letter, t in zip(LETTERS, cell, strict=False)
+            }
+        elif kind.startswith("wrong_answer") and isinstance(cell, list):
+            parts = {f"wrong_answer_{number}": text for number, text in enumerate(cell, 1)}
+        if kind == "options" and (
+            kind in parts
+            or len(cell) > len(LETTERS)
+            or not all(p[7:].upper() in LETTERS for p in parts)
+        ):
+            self._fail(
+                row,
+                column,
+                'options such as {"A": "...", "B": "..."} or a list of two to eight texts are '
+                "expected; in a table give each a column, as option_a, option_b, ...",
+            )
+            return
+        for part, value in parts.items():
+            text = self._read_text(row, {column: clean_cell(value)}, column)
+            if text and part.startswith("wrong_answer") and text[0] + text[-1] == "[]":
+                self._fail(
+                    row,
+                    column,
+                    "a list written as a text; give each wrong answer a column, as wrong_answer_1, "
+                    "wrong_answer_2, ... (JSONL and Parquet may have a list)",
+                )
+            elif text:
+                yield part, text
 
 
-def _refuse_another(row: _Row, own: Tongue, first: Tongue) -> None:
-    """A language has one script and one name in all rows."""
-    if own != first:
-        raise DataError(
-            f"{row.place('script')}: {own.code!r} is {own.name!r} in {own.script} here and "
-            f"{first.name!r} in {first.script} above; write the same script and name in all its "
-            f"rows{_CHINESE * (own.code == 'zh')}"
+_DIFFERENT_LETTERS = (
+    "the correct letters differ between languages; give the options in the same order in every "
+    "language, and one answer"
+)
+
+
+def merge(question: Question, new: Question) -> Iterator[str]:
+    """Add other languages to a question, and yield in what they contradict it.
+
+    What a question has once (category, rubric, ...) is that of its English row, if that has one.
+    """
+    if question.correct and new.correct and question.correct != new.correct:
+        yield f"{new.location}: question {new.id!r}: {_DIFFERENT_LETTERS}"
+    points, others = ([item.points for item in each.rubric] for each in (question, new))
+    if points and others and points != others:
+        yield (
+            f"{new.location}: {new.id!r} has criteria with other points than in "
+            f"{question.location}; a translation has the same criteria in the same order"
         )
+    for name in ("category", "correct", "rubric", "themes", "agreed_categories", "canary"):
+        if getattr(new, name) and ("en" in new.locations or not getattr(question, name)):
+            setattr(question, name, getattr(new, name))
+    question.texts |= new.texts
+    question.turns |= new.turns
+    question.locations |= new.locations
 
 
-def _add_once(
-    item: Question, row: _Row, letters: dict[str, tuple[str, ...]], what: str, english: bool = True
-) -> None:
-    """Add a row's category, criteria and right letters to those of other rows of its question."""
-    category, criteria = row.text("category") or "", row.criteria()
-    if category and item.category and category != item.category:
-        raise DataError(
-            f"{row.place('category')}: question {item.id!r} has category {item.category!r} above "
-            f"and {category!r} here; use one"
+def check_question(question: Question) -> Iterator[str]:
+    """Yield what is wrong with a question as a whole."""
+    letters = question.letters
+    if letters and not {*question.correct} <= {*letters}:
+        yield (
+            f"{question.location}: the correct letters are {', '.join(question.correct)}, but the "
+            f"options {', '.join(letters)}"
         )
-    item.category = item.category or category
-    if criteria is not None and item.criteria is not None:
-        item.criteria_beside.append((row.place("criteria"), item.criteria if english else criteria))
-    if criteria is not None and (item.criteria is None or english):
-        item.criteria = criteria
-    letters[what] = row.letters(row.columns.once.get("correct"))
+    for code, texts in question.texts.items():
+        for kind, text in texts.items():
+            if kind.startswith("wrong_answer") and is_same_answer(text, texts.get("answer")):
+                yield (
+                    f"{question.locations[code]}: question {question.id!r}: {kind} equals the "
+                    f"answer in {code}; asked as wrong it would be scored wrongly, so write "
+                    "another one, or empty the cell"
+                )
 
 
-def _add(own: dict[str, str], texts: Iterator[tuple[str, str]], where: str) -> None:
-    """Put texts to those that are there; none may stand in two columns."""
-    for kind, text in texts:
-        if kind in own:
-            raise DataError(f"{where}: {kind} stands in another column already; keep one of them")
-        own[kind] = text
+def is_same_answer(text: str, other: str | None) -> bool:
+    """Return whether two texts are equal up to case, spaces and the signs around them."""
+    return other is not None and _strip_signs(text) == _strip_signs(other)
 
 
-def _texts(table: Table, index: int, kind: str, column: str) -> Iterator[tuple[str, str]]:
-    """(kind, text) of a cell: none of an empty one, several of a list of wrong answers."""
-    cell = table.rows[index].get(column)
-    if kind == "options" and cell is not None and cell == cell:
-        yield from _options(table.place(index, column), cell)
-        return
-    if kind.startswith("wrong_answer") and isinstance(cell, (list, tuple)):
-        for number, text in enumerate(cell, start=1):
-            if not isinstance(text, str):
-                where = table.place(index, column)
-                raise DataError(f"{where}: a list of texts is expected, not {text!r:.40} in it")
-            if text.strip():
-                yield f"wrong_answer_{number}", text.strip()
-        return
-    text = text_in(table, index, column)
-    if text is None:
-        return
-    if kind.startswith("wrong_answer") and text[0] + text[-1] == "[]" and _is_list(text):
-        raise DataError(
-            f"{table.place(index, column)}: a list written as a text; give each wrong answer a "
-            "column, as wrong_answer_1, wrong_answer_2, ... (JSONL and Parquet may have a list)"
-        )
-    if _ERROR.fullmatch(text):
-        raise DataError(
-            f"{table.place(index, column)}: the cell shows the error {text}; correct its formula, "
-            "or empty the cell"
-        )
-    yield kind, text
+@functools.lru_cache(maxsize=100_000)
+def _strip_signs(text: str) -> str:
+    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return _AROUND.sub("", words) or words
 
 
-def _is_list(text: str) -> bool:
-    """Whether a text is a list of texts as JSON or Python writes it."""
-    try:
-        return all(isinstance(each, str) for each in ast.literal_eval(text))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return False
-
-
-def _options(where: str, cell: Any) -> Iterator[tuple[str, str]]:
-    """Options of one cell: a mapping of letters, or a list."""
-    if isinstance(cell, (list, tuple)):
-        cell = dict(zip(LETTERS, cell, strict=False)) if len(cell) <= len(LETTERS) else None
-    if not isinstance(cell, Mapping):
-        raise DataError(
-            f'{where}: options such as {{"A": "...", "B": "..."}} or a list of two to eight texts '
-            "are expected; in a table give each a column, as option_a, option_b, ..."
-        )
-    for letter, text in cell.items():
-        if str(letter).upper() not in LETTERS or len(str(letter)) != 1:
-            raise DataError(f"{where}: letters A to H are expected, not {letter!r:.20}")
-        if isinstance(text, (int, float)) and not isinstance(text, bool) and text == text:
-            text = number_text(text)
-        if not isinstance(text, (str, type(None))):
-            raise DataError(f"{where}, option {letter}: a text is expected, not {text!r:.40}")
-        if text and text.strip():
-            yield f"option_{str(letter).lower()}", text.strip()
-
-
-def _agreed(place: str, letters: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The right letters, the same in every language."""
-    known = {where: tuple(own) for where, own in letters.items() if own}
-    if len(set(known.values())) > 1:
-        told = "; ".join(f"{where or 'correct'}: {', '.join(own)}" for where, own in known.items())
-        raise DataError(
-            f"{place}: the right letters differ between languages ({told}); give the options in "
-            "the same order in every language, and one answer"
-        )
-    return next(iter(known.values()), ())
+_AROUND = regex.compile(r"""^[\p{Pi}\p{Pf}\p{Ps}"'¿¡\s]+|[\p{Pi}\p{Pf}\p{Pe}"'.,;:!?。।؟،۔\s]+$""")
+"""Quotes, brackets and ends of sentences; '.5', '-5', '5%' and 'Rh-' are other answers without."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from xling_tasks.data.files import Table, read_tables
+from xling_tasks.data.tables import Table, read_tables
 from xling_tasks.errors import DataError, no_such
 
 MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
@@ -183,20 +183,20 @@ def _pairs_in(path: Path) -> tuple[Table, dict[_Key, _Row]]:
     table.require(COLUMNS)
     rows: dict[_Key, _Row] = {}
     seen: Counter[tuple[str, str]] = Counter()
-    for index in range(len(table.rows)):
-        row = _read_row(table, index)
+    for number in table.rows:
+        row = _read_row(table, number)
         rows[row.ids, seen[row.ids]] = row
         seen[row.ids] += 1
     return table, rows
 
 
-def _read_row(table: Table, index: int) -> _Row:
-    cells = {name: plain(str(table.rows[index][name] or "")) for name in COLUMNS}
+def _read_row(table: Table, number: int) -> _Row:
+    cells = {name: plain(table.text(number, name) or "") for name in COLUMNS}
     for name in COLUMNS[:4]:
         if not cells[name]:
-            raise DataError(f"{table.place(index, name)}: the field is empty; fill it in")
+            raise DataError(f"{table.location(number, name)}: the field is empty; fill it in")
     if cells["level"] not in ("0", "1", "2"):
-        raise DataError(f"{table.place(index, 'level')}: expected 0, 1 or 2; mend the field")
+        raise DataError(f"{table.location(number, 'level')}: expected 0, 1 or 2; mend the field")
     return _Row(
         ids=(cells["sp_id"], cells["rp_id"]),
         seeker=cells["seeker_post"],
@@ -208,10 +208,10 @@ def _read_row(table: Table, index: int) -> _Row:
 
 def _same_pairs(have: tuple[Table, dict[_Key, _Row]], want: tuple[Table, dict[_Key, _Row]]) -> None:
     """Check that each row of `have` has its like in `want`."""
-    for index, key in enumerate(have[1]):
+    for number, key in zip(have[0].rows, have[1], strict=True):
         if key not in want[1]:
             raise DataError(
-                f"{have[0].place(index, 'sp_id')}: {want[0].path.name} lacks a row with this "
+                f"{have[0].location(number, 'sp_id')}: {want[0].path.name} lacks a row with this "
                 "sp_id and rp_id; the three files must hold the same pairs equally often"
             )
 

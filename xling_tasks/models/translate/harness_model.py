@@ -70,8 +70,6 @@ class HarnessModel:
             nothing can be cached.
     """
 
-    any_language = True
-
     def __init__(
         self, spec: ModelSpec, prompt: PromptTemplate, cache: str | bool | None = False
     ) -> None:

@@ -43,10 +43,8 @@ class SentenceTranslator(Translator):
         self,
         engine: Seq2Seq | HarnessModel,
         cache: str | bool | None,
-        names: Mapping[str, str] | None = None,
     ) -> None:
         self.engine = engine
-        self._names = names if engine.any_language else None
         folder = cache_folder(cache) if engine.identity is not None else None
         self._store = store_of("translations", folder)
 
@@ -70,7 +68,7 @@ class SentenceTranslator(Translator):
         self.engine.check()
 
     def _checked(self, source: str, target: str) -> tuple[Language, Language]:
-        pair = find(source, self._names), find(target, self._names)
+        pair = find(source), find(target)
         if pair[0] != pair[1]:
             self.engine.check_pair(*pair)
             require_splitter(source)

@@ -49,8 +49,6 @@ class Seq2Seq:
         identity: What makes its translations what they are, for cache keys.
     """
 
-    any_language = False
-
     def __init__(self, spec: ModelSpec) -> None:
         args = checked_args("translator", spec.model_args)
         self.batch = checked_batch("translator", spec.batch_size)

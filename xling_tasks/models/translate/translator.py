@@ -62,12 +62,10 @@ def translator(
     spec: ModelSpec,
     cache: str | bool | None = None,
     prompt: PromptTemplate | None = None,
-    names: tuple[tuple[str, str], ...] = (),
 ) -> Translator:
     """The translator of a setting; the same one for the same setting, so that tasks share it.
 
-    Without a prompt, models of the harness are asked with ours. `names` has (code, name) of
-    languages that only a user's own data know.
+    Without a prompt, models of the harness are asked with ours.
 
     Raises:
         XlingError: If the file is wrong, or the model cannot be built.
@@ -75,11 +73,11 @@ def translator(
     token = run_token() if spec.model == SELF else None
     if spec.model in (SEQ2SEQ, FILE):
         # Which they do not use: others must not load a second copy.
-        prompt, names = None, ()
+        prompt = None
     elif prompt is None:
         prompt = PromptTemplates().get("translate", "en")
     described = json.dumps(spec.__dict__, sort_keys=True, default=str)
-    return _shared(described, cache, prompt, token, names)
+    return _shared(described, cache, prompt, token)
 
 
 @functools.lru_cache(maxsize=4)
@@ -88,13 +86,12 @@ def _shared(
     cache: str | bool | None,
     prompt: PromptTemplate | None,
     token: Any,
-    names: tuple[tuple[str, str], ...],
 ) -> Translator:
     spec = ModelSpec(**json.loads(spec_))
     if spec.model == FILE:
         return FileTranslator(spec)
     engine = Seq2Seq(spec) if prompt is None else HarnessModel(spec, prompt, cache)
-    return SentenceTranslator(engine, cache, dict(names))
+    return SentenceTranslator(engine, cache)
 
 
 _FIELDS = ("language", "text", "translation")

@@ -6,14 +6,9 @@ import functools
 from collections import Counter
 from typing import Any
 
-from xling_tasks.data.cells import natural
-from xling_tasks.data.custom.dataset import (
-    CustomDataset,
-    load_custom_dataset,
-    missing,
-    scripts_that_decide,
-)
+from xling_tasks.data.custom.dataset import CustomDataset, load_custom_dataset, missing_part
 from xling_tasks.data.custom.questions import Question
+from xling_tasks.data.tables import natural_key
 from xling_tasks.errors import PromptError
 from xling_tasks.languages import stop_texts
 from xling_tasks.settings import Settings
@@ -24,7 +19,7 @@ class OwnPart(XlingTask):
     """What the parts share; stands before a built-in task among its bases.
 
     Attributes:
-        needs: What a question must have to be asked, see `data.custom.dataset.missing`.
+        needs: What a question must have to be asked, see `data.custom.dataset.missing_part`.
         lacks_instruction: Whether it is asked with an English instruction for want of one in its
             own language.
     """
@@ -37,13 +32,12 @@ class OwnPart(XlingTask):
     @classmethod
     def read(cls, settings: Settings) -> CustomDataset:
         """The user's data."""
-        return load_custom_dataset(settings.data_dir, settings.scripts)
+        return load_custom_dataset(settings.data_dir)
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The questions usable in this language."""
         self.own = self.read(self.settings)
         self.record, self.provenance = self.own.info, self.own.provenance
-        self.scripts = scripts_that_decide(self.own, self.language)
         return self.docs()
 
     def docs(self) -> list[dict[str, Any]]:
@@ -67,7 +61,7 @@ class OwnPart(XlingTask):
 
     def lacks(self, item: Question, language: str) -> str:
         """What a question lacks to be asked in a language, in words; empty if nothing."""
-        return missing(item, language, self.needs)
+        return missing_part(item, language, self.needs)
 
     def coverage(self) -> dict[str, Any]:
         """Counts for this language."""
@@ -83,7 +77,7 @@ class OwnPart(XlingTask):
             "script": self.own.languages[self.language].script,
             "invalid_rows": len(lacking),
             "invalid_reasons": dict(Counter(lacking.values())),
-            "unusable_questions": sorted(lacking, key=natural),
+            "unusable_questions": sorted(lacking, key=natural_key),
         }
 
     @property

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from xling_metrics.aggregate import CLIPPED_MEAN, MEAN, RATIO
@@ -18,11 +17,15 @@ from xling_metrics.rubric import rubric_bounds, rubric_score
 from xling_metrics.stats.standard_errors import mean_error
 from xling_metrics.words import load_segmenter
 
-from xling_tasks.data.custom.dataset import CustomDataset
-from xling_tasks.data.custom.questions import Question
-from xling_tasks.data.custom.rubric_cells import after
-from xling_tasks.data.custom.rubrics import RubricData, load_rubrics
-from xling_tasks.data.custom.turns import ROLES, Turn, transcript
+from xling_tasks.data.custom.conversations import ROLES, make_transcript
+from xling_tasks.data.custom.dataset import (
+    RUBRIC_SAMPLE,
+    CustomDataset,
+    load_custom_dataset,
+    missing_part,
+)
+from xling_tasks.data.custom.questions import Question, Turn
+from xling_tasks.data.custom.rubric_items import tag_values
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.harness.run import current
 from xling_tasks.log import log, warn_once
@@ -56,7 +59,6 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     criterion = "rubric"
     prompt_name = "rubric"
-    own: RubricData
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._judge: Backend | None = None
@@ -68,31 +70,27 @@ class OwnRubricPart(OwnPart, GreedyTask):
     @classmethod
     def read(cls, settings: Settings) -> CustomDataset:
         """Conversations with their rubrics."""
-        return load_rubrics(settings.data_dir, settings.scripts)
+        return load_custom_dataset(settings.data_dir, RUBRIC_SAMPLE)
 
     def lacks(self, item: Question, language: str) -> str:
         """Also criteria, of which one at least must be worth points."""
-        rubric = self.own.rubrics[item.id]
-        if language not in rubric.turns:
+        if not item.has_question(language):
             return "conversation text missing"
-        if not rubric.criteria:
-            return "criteria missing"
-        return "" if any(each.points > 0 for each in rubric.criteria) else "no positive points"
+        return missing_part(item, language, ("rubric",))
 
     def fields(self, item: Question) -> dict[str, Any]:
         """Turns, criteria and themes; the canary stays with the data, in logs too."""
-        rubric = self.own.rubrics[item.id]
         return {
-            "turns": [dict(turn) for turn in rubric.turns[self.language]],
-            "criteria": [{**asdict(each), "tags": list(each.tags)} for each in rubric.criteria],
-            "themes": list(rubric.themes),
-            **({"categories": list(rubric.categories)} if rubric.categories else {}),
-            **({"canary": rubric.canary} if rubric.canary else {}),
+            "turns": [dict(turn) for turn in item.turns_in(self.language)],
+            "criteria": [{**each._asdict(), "tags": list(each.tags)} for each in item.rubric],
+            "themes": list(item.themes),
+            **({"categories": list(item.agreed_categories)} if item.agreed_categories else {}),
+            **({"canary": item.canary} if item.canary else {}),
         }
 
     def coverage(self) -> dict[str, Any]:
         """Also the canary, so that it goes wherever texts of the data go."""
-        canaries = sorted({each.canary for each in self.own.rubrics.values() if each.canary})
+        canaries = sorted({each.canary for each in self.own.questions if each.canary})
         return {**super().coverage(), **({"canary": canaries} if canaries else {})}
 
     # The conversation
@@ -170,7 +168,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def _case(self, doc: Mapping[str, Any], answer: str) -> Graded:
         criteria = tuple(each["text"] for each in doc["criteria"])
-        return Graded(transcript(doc["turns"]), answer, criteria, self.language_name)
+        return Graded(make_transcript(doc["turns"]), answer, criteria, self.language_name)
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The judge's prompts, with a text as long as answers are."""
@@ -221,13 +219,13 @@ class OwnRubricPart(OwnPart, GreedyTask):
     @functools.cached_property
     def _groups(self) -> dict[str, tuple[str, ...]]:
         """Themes, categories, axes and levels of the file, as metrics are called."""
-        rubrics = self.own.rubrics.values()
+        questions = self.own.questions
         found = {
-            "theme": {_slug(theme) for rubric in rubrics for theme in rubric.themes},
-            "category": {_slug(each) for rubric in rubrics for each in rubric.categories},
+            "theme": {_slug(theme) for each in questions for theme in each.themes},
+            "category": {_slug(name) for each in questions for name in each.agreed_categories},
         }
         for kind in _OF_CRITERIA:
-            tags = (after(kind, each.tags) for rubric in rubrics for each in rubric.criteria)
+            tags = (tag_values(kind, item.tags) for each in questions for item in each.rubric)
             found[kind] = {_slug(tag) for own in tags for tag in own}
         return {kind: self._few(_OF_ROWS.get(kind, kind), own) for kind, own in found.items()}
 
@@ -295,7 +293,7 @@ def _tagged(
     own = [
         (known, each["points"])
         for known, each in zip(met, criteria, strict=True)
-        if slug in map(_slug, after(kind, each["tags"]))
+        if slug in map(_slug, tag_values(kind, each["tags"]))
     ]
     known, points = [met for met, _ in own], [worth for _, worth in own]
     score: float | None = rubric_score(known, points)

@@ -10,17 +10,16 @@ import functools
 from collections import Counter
 from typing import Any
 
-from xling_tasks.data.cells import natural
 from xling_tasks.data.custom.dataset import (
     CustomDataset,
     invalid_choices,
     load_custom_dataset,
-    missing,
-    scripts_that_decide,
+    missing_part,
 )
 from xling_tasks.data.custom.negatives import Negative, negatives_of
 from xling_tasks.data.custom.questions import Question
 from xling_tasks.data.prompt_sets import PromptSet
+from xling_tasks.data.tables import natural_key
 from xling_tasks.errors import DataError
 from xling_tasks.tasks.consistency import ConsistencyTask
 from xling_tasks.tasks.correctness import CorrectnessTask
@@ -42,7 +41,7 @@ class OwnConsistencyPart(OwnPart, ConsistencyTask):
         return {
             item.id: own.get("answer") or STAND_IN
             for item in self.own.questions
-            for own in [item.said(self.language)]
+            for own in [item.texts_in(self.language)]
         }
 
 
@@ -76,17 +75,15 @@ class _Rows(OwnPart):
     def wrong(self, item: Question, language: str) -> list[Negative]:
         """The wrong answers that are usable in a language."""
         own = negatives_of(self.own).get(item.id, ())
-        return [each for each in own if each.usable(language)]
+        return [each for each in own if each.is_usable(language)]
 
     def lacks(self, item: Question, language: str) -> str:
         """Also a wrong answer."""
-        lacking = missing(item, language, self.needs)
+        lacking = missing_part(item, language, self.needs)
         if lacking or self.wrong(item, language):
             return lacking
         own = negatives_of(self.own).get(item.id, ())
-        if any(each.contradicts for each in own):
-            return "wrong answer equals the correct one"
-        if any(language in each.text for each in own):
+        if any(language in each.texts for each in own):
             return "other wrong answers than in other languages"
         return "wrong answer missing"
 
@@ -94,7 +91,7 @@ class _Rows(OwnPart):
         """The answers with their labels, the right one first."""
         right = {"answer_id": "right", "label": 1, "text": item.texts[self.language]["answer"]}
         wrong = [
-            {"answer_id": each.id, "label": 0, "text": each.text[self.language]}
+            {"answer_id": each.id, "label": 0, "text": each.texts[self.language]}
             for each in self.wrong(item, self.language)
         ]
         return {"answers": [right, *wrong]}
@@ -102,10 +99,10 @@ class _Rows(OwnPart):
     def coverage(self) -> dict[str, Any]:
         """Also how many wrong answers are the file's, and how many drawn."""
         every = [each for own in negatives_of(self.own).values() for each in own]
-        drawn = sum(each.drawn for each in every)
+        drawn = sum(each.is_drawn for each in every)
         told = {"given": len(every) - drawn, "drawn": drawn}
-        told["without_text"] = sum(self.language not in each.text for each in every)
-        told["not_in_all"] = sum(not each.shared and not each.contradicts for each in every)
+        told["without_text"] = sum(self.language not in each.texts for each in every)
+        told["not_in_all"] = sum(not each.is_shared for each in every)
         return {**super().coverage(), "wrong_answers": told}
 
 
@@ -179,7 +176,7 @@ class OwnInformationTask(InformationTask):
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The questions that have a text in English and in another language of this run."""
-        self.own = load_custom_dataset(self.settings.data_dir, self.settings.scripts)
+        self.own = load_custom_dataset(self.settings.data_dir)
         self.record, self.provenance = self.own.info, self.own.provenance
         codes = self.record.languages
         if codes[0] != "en":
@@ -191,20 +188,12 @@ class OwnInformationTask(InformationTask):
             {
                 "id": item.id,
                 **({"category": item.category} if item.category else {}),
-                "text": {code: item.said(code).get("question") for code in codes},
+                "text": {code: item.texts_in(code).get("question") for code in codes},
             }
             for item in self.own.questions
         )
         self.data = PromptSet(codes, prompts, self.provenance)
         return self.documents(self.data)
-
-    def scripts_of(self, language: str) -> tuple[str, ...]:
-        """Of languages that langid does not know."""
-        return self._scripts[language]
-
-    @functools.cached_property
-    def _scripts(self) -> dict[str, tuple[str, ...]]:
-        return {code: scripts_that_decide(self.own, code) for code in self.languages}
 
     def coverage(self) -> dict[str, Any]:
         """Also the questions without English, which are asked in no language."""
@@ -215,6 +204,6 @@ class OwnInformationTask(InformationTask):
         }
         return {
             **super().coverage(),
-            "questions_left_out": sorted(unasked, key=natural),
+            "questions_left_out": sorted(unasked, key=natural_key),
             "reasons_left_out": dict(Counter(unasked.values())),
         }

@@ -1,0 +1,247 @@
+"""`xling data`: list the datasets; write an example of a user's own file; check such a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from xling_tasks.commands.options import add_json, add_metadata, read_metadata
+from xling_tasks.commands.table import Screen, table
+from xling_tasks.data import mmedbench as mmedbench_data
+from xling_tasks.data import xlinghealth as xlinghealth_data
+from xling_tasks.data.custom import example
+from xling_tasks.data.custom.data_checks import (
+    count_texts,
+    count_usable,
+    find_oddities,
+)
+from xling_tasks.data.custom.dataset import (
+    RUBRIC_SAMPLE,
+    CustomDataset,
+    files_of,
+    read_custom_dataset,
+)
+from xling_tasks.data.dataset_info import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
+from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
+from xling_tasks.data.sources import Source, refuse_missing
+from xling_tasks.errors import DataError, user_path
+from xling_tasks.output import many, write_new
+from xling_tasks.settings import Settings
+
+# The datasets
+
+
+def list_datasets(options: argparse.Namespace) -> str:
+    """List every dataset with licence, counts and unusable rows per language."""
+    settings = Settings.parse(read_metadata(options.metadata), {})
+    refuse_missing(settings.data_dir)
+    rows: list[dict[str, Any]] = []
+    problems: list[str] = []
+    for key, licence, load in counted_datasets(settings):
+        try:
+            rows.append({"dataset": key, "licence": licence, **load()})
+        except DataError as error:
+            rows.append({"dataset": key, "licence": licence})
+            problems.append(f"{key}: {error}")
+    checked = checked_texts()
+    if options.json:
+        return json.dumps({"datasets": rows, "texts": checked, "problems": problems}, indent=2)
+    return "\n\n".join([table(rows), _describe_texts(checked), *problems])
+
+
+def checked_texts() -> list[dict[str, Any]]:
+    """Return the texts of the bundled sets of prompts, counted by how far they were checked."""
+    return [
+        {"dataset": key, "set_version": info.version, "language": code}
+        | {name: counts[name] for name in STATUSES}
+        for key, info in PROMPT_SETS.items()
+        for code, counts in statuses(load_prompts(info)).items()
+    ]
+
+
+def _describe_texts(checked: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of checked texts, with one row for languages that are alike."""
+    alike: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for row in checked:
+        rest = {key: value for key, value in row.items() if key != "language"}
+        alike.setdefault(str(rest), (rest, []))[1].append(row["language"])
+    rows = [{**rest, "languages": " ".join(codes)} for rest, codes in alike.values()]
+    return (
+        f"Our prompts, texts by how far each language was checked:\n{table(rows)}\n"
+        "author: as written; back_translated: compared with a blind translation back to English; "
+        "native_read: read by a native speaker."
+    )
+
+
+def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[str, Any]]]]:
+    """Yield each dataset's key and licence, and what counts its rows."""
+    place = (settings.data_dir, settings.dataset)
+
+    def xlinghealth(info: Any) -> dict[str, Any]:
+        data = xlinghealth_data.load(info, *place)
+        counts = {"rows": data.n_rows, "questions": len(data.questions)}
+        return counts | {f"unusable_{c}": len(data.unusable(c)) for c in info.languages}
+
+    def mmedbench(info: Any) -> dict[str, Any]:
+        files = [mmedbench_data.load(info, code, "test", *place) for code in info.languages]
+        counts = {"rows": sum(data.n_rows for data in files)}
+        counts["questions"] = sum(len(data.questions) for data in files)
+        return counts | {f"unusable_{data.language}": len(data.left_out) for data in files}
+
+    for info in XLINGHEALTH.values():
+        yield info.key, info.licence, partial(xlinghealth, info)
+    for info in MMEDBENCH.values():
+        yield info.key, info.licence, partial(mmedbench, info)
+
+
+# Users' own questions
+
+
+def new_dataset(options: argparse.Namespace) -> str:
+    """Write an example of a user's own file.
+
+    Raises:
+        DataError: If the file exists, or is of an unknown kind.
+    """
+    to = options.file
+    if options.rubric:
+        if to.suffix.lower() != ".jsonl":
+            raise DataError(f"{to}: conversations are written as .jsonl")
+        write_new(to, [RUBRIC_SAMPLE.read_text(encoding="utf-8")])
+        content = (
+            "6 conversations in English, Spanish, Chinese, Hindi, French and Arabic, with "
+            "criteria, in HealthBench's form"
+        )
+    else:
+        example.write(to, example.long_rows() if options.long else example.rows())
+        content = "6 questions in English, Portuguese and Swahili; the column 'notes' explains them"
+    return f"{to}: {content}. Next: xling data check {to}"
+
+
+def check_dataset(options: argparse.Namespace) -> Screen:
+    """Show what was understood of a file, what is odd, and what each task can use.
+
+    Raises:
+        DataError: If the file cannot be read at all.
+    """
+    path = options.file
+    source = Source(files_of(path), "own", path.resolve().name)
+    dataset, problems = read_custom_dataset(source)
+    oddities = list(find_oddities(dataset)) if dataset else []
+    counts = count_usable(dataset) if dataset else {}
+    if options.json:
+        content = {
+            "file": str(path),
+            "form": dataset.form if dataset else None,
+            "shape": dataset.shape if dataset else None,
+            "dataset": dataset.info.key if dataset else None,
+            "sha256": dataset.provenance["sha256"] if dataset else None,
+            "languages": count_texts(dataset) if dataset else [],
+            "problems": problems,
+            "oddities": oddities,
+            "usable": counts,
+        }
+        screen = Screen(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        sections = _describe_check(path, dataset, problems, oddities, counts)
+        screen = Screen("\n\n".join(sections))
+    screen.status = int(bool(problems))
+    return screen
+
+
+def _describe_check(
+    path: Path,
+    dataset: CustomDataset | None,
+    problems: Sequence[str],
+    oddities: Sequence[str],
+    counts: Mapping[str, Mapping[str, int]],
+) -> Iterator[str]:
+    if dataset is not None:
+        row = {"wide": "question", "long": "question and language"}.get(
+            dataset.shape, "conversation"
+        )
+        yield (
+            f"{path}: {dataset.form}; a row per {row}; {many(len(dataset.questions), 'question')}. "
+            f"In results it is called {dataset.info.key!r}, sha256 "
+            f"{dataset.provenance['sha256'][:12]}."
+        )
+        yield table(count_texts(dataset))
+    if problems:
+        yield f"{path}: the tasks refuse the file until this is corrected:\n{_list(problems)}"
+    if oddities:
+        yield f"Look at this:\n{_list(oddities)}"
+    if not problems and not oddities:
+        yield "Nothing is odd."
+    if counts:
+        rows = [{"task": task, **by_language} for task, by_language in counts.items()]
+        yield f"Questions that each task can use:\n{table(rows)}"
+    yield "\n".join(next_steps(path, counts, bool(problems)))
+
+
+_MAX_LINES = 60
+
+
+def _list(lines: Sequence[str]) -> str:
+    shown = [f"- {line}" for line in lines[:_MAX_LINES]]
+    if len(lines) > _MAX_LINES:
+        shown.append(f"- and {len(lines) - _MAX_LINES} more (--json lists all)")
+    return "\n".join(shown)
+
+
+_TASKS = (
+    ("xling_custom_rubric", "a judge grades the answers by your criteria"),
+    ("xling_custom_mcqa", "letters are read from the answers; no judge is needed"),
+    ("xling_custom_correctness", "a judge compares the answers with yours"),
+    ("xling_custom_verifiability", "the model says which answers are right; no judge is needed"),
+    ("xling_custom_consistency", "answers to one question are compared; no judge is needed"),
+)  # fmt: skip
+_JUDGE = {"model": "local-chat-completions", "model_args": {"model": "...", "base_url": "..."}}
+
+
+def next_steps(path: Path, counts: Mapping[str, Mapping[str, int]], refused: bool) -> Iterator[str]:
+    """Yield what to do now, by what the file can be used for."""
+    if refused:
+        yield f"Next: correct the file, then: xling data check {shlex.quote(str(path))}"
+        return
+    used = [task for task, _ in _TASKS if any(counts.get(task, {}).values())]
+    if used and used[0] == "xling_custom_mcqa":
+        used = used[:1]  # the other tasks ask its questions without their options
+    for task, description in _TASKS:
+        if task in used[:2]:
+            given = f"data_dir={path}"
+            if "a judge " in description:
+                given = json.dumps({"data_dir": str(path), "judge": _JUDGE}, ensure_ascii=False)
+            command = f"lm_eval --model ... --tasks {task} --metadata {shlex.quote(given)}"
+            yield f"{'Next' if task == used[0] else 'or'}: {command} ({description})"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling data`, `data list`, `data new` and `data check`."""
+    add_metadata(parser)
+    add_json(parser)
+    parser.set_defaults(run=list_datasets)
+    kinds = parser.add_subparsers(title="more", metavar="{list,new,check}")
+    about = "list the datasets, with the rows that cannot be used"
+    listing = kinds.add_parser("list", help=about, description=about)
+    add_metadata(listing)
+    add_json(listing)
+    listing.set_defaults(run=list_datasets)
+    about = "write an example of your own questions to fill in"
+    new = kinds.add_parser("new", help=about, description=about)
+    text = "the new file; its ending names the format"
+    new.add_argument("file", type=user_path, metavar="FILE", help=text)
+    shape = new.add_mutually_exclusive_group()
+    shape.add_argument("--long", action="store_true", help="one row per question and language")
+    shape.add_argument("--rubric", action="store_true", help="conversations with criteria (JSONL)")
+    new.set_defaults(run=new_dataset)
+    about = "list what is understood of a file of your own, what is wrong and what is odd"
+    check = kinds.add_parser("check", help=about, description=about)
+    text = "CSV, XLSX, Parquet or JSONL; or a folder of conversations"
+    check.add_argument("file", type=user_path, metavar="FILE", help=text)
+    add_json(check)
+    check.set_defaults(run=check_dataset)

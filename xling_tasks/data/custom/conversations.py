@@ -1,0 +1,200 @@
+"""Conversations with rubrics in HealthBench's form: JSONL, its translations beside it or in files.
+
+A line is a conversation. Another language stands beside each turn (`translated_content`, named in
+`translation_info.lang`; or `content_sw`), or in a file of its own, paired by `prompt_id`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_metrics.languages import KNOWN, Language
+
+from xling_tasks.data.custom.columns import unknown_language
+from xling_tasks.data.custom.questions import Question, Turn, merge
+from xling_tasks.data.custom.rubric_items import read_rubric, tag_values
+from xling_tasks.data.tables import clean_cell
+from xling_tasks.errors import DataError
+from xling_tasks.languages import language_of
+from xling_tasks.safe_json import json_objects
+
+ROLES = {"user": "User", "assistant": "Assistant", "system": "System"}
+"""Who speaks in a turn, and what a plain transcript calls it."""
+
+_OTHER_ROLES = {"developer": "system"}
+
+
+def is_conversations(path: Path) -> bool:
+    """Return whether a file is JSONL whose rows have turns as `prompt`."""
+    if path.suffix.lower() != ".jsonl":
+        return False
+    row = next(json_objects(path), (0, {}))[1]
+    return isinstance(row.get("prompt"), list) or bool({"rubrics", "binary_labels"} & row.keys())
+
+
+def read_conversations(
+    paths: Sequence[Path],
+) -> tuple[list[Question], dict[str, Language], list[str]]:
+    """Read all lines of some files, one question per `prompt_id`.
+
+    Returns:
+        The questions, their languages, and what is wrong: a line each. What is wrong with a line
+        leaves it out.
+    """
+    questions: dict[str, Question] = {}
+    languages: dict[str, Language] = {}
+    problems: list[str] = []
+    for path in paths:
+        for number, row in json_objects(path, expected="a conversation", whole=True):
+            location = f"{path}, line {number}"
+            try:
+                new, found = _read_row(location, row, path)
+                question = questions.setdefault(new.id, new)
+                if question is not new:
+                    _check_turns(question, new)
+                    problems += merge(question, new)
+                languages |= found
+            except DataError as error:
+                problems.append(str(error))
+    return list(questions.values()), languages, problems
+
+
+def make_transcript(turns: Sequence[Turn]) -> str:
+    """Return a conversation as a text to read; a single question as it is."""
+    if len(turns) == 1:
+        return turns[0]["content"]
+    return "\n\n".join(f"{ROLES[turn['role']]}: {turn['content']}" for turn in turns)
+
+
+def language_of_file(path: Path) -> Language:
+    """Return the language at the end of a file's name (`set_hi`, `set-pt_BR`); English without."""
+    words = re.split(r"[-_. ]+", path.stem)
+    for size in (3, 2, 1):
+        language = language_of("-".join(words[-size:])) if len(words) > size else None
+        if language is not None:
+            return language
+    return KNOWN["en"]
+
+
+def _read_row(
+    location: str, row: Mapping[str, Any], path: Path
+) -> tuple[Question, dict[str, Language]]:
+    key = row.get("prompt_id", row.get("id"))
+    if isinstance(key, bool) or not isinstance(key, (str, int)) or not str(key).strip():
+        raise DataError(f"{location}: 'prompt_id' is missing; it pairs a conversation's languages")
+    if "rubric" in row and "binary_labels" in row:
+        raise DataError(
+            f"{location}: these are physicians' labels of answers (HealthBench's meta evaluation), "
+            "not conversations with rubrics"
+        )
+    tags = row.get("example_tags") or []
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise DataError(f"{location}, 'example_tags': expected a list of texts, got {tags!r:.40}")
+    turns, languages = _read_turns(location, row, path)
+    themes = tag_values("theme", tags)
+    canary = row.get("canary")
+    question = Question(
+        str(key).strip(),
+        location,
+        category=themes[0] if themes else "",
+        rubric=read_rubric(location, row.get("rubrics")),
+        texts={code: {"question": make_transcript(own)} for code, own in turns.items()},
+        turns=turns,
+        themes=themes,
+        agreed_categories=tag_values("physician_agreed_category", tags),
+        canary=canary if isinstance(canary, str) else "",
+        locations=dict.fromkeys(turns, location),
+    )
+    return question, languages
+
+
+def _check_turns(question: Question, new: Question) -> None:
+    """Raise if a language repeats with other words, or has turns by other roles."""
+    for code, turns in new.turns.items():
+        if question.turns.get(code, turns) != turns:
+            raise DataError(
+                f"{new.location}: conversation {new.id!r} in {code} differs from "
+                f"{question.locations[code]}; the same prompt_id is the same conversation (is one "
+                "a translation? state its language in the file's name, as _es.jsonl, or in a "
+                "field 'language')"
+            )
+        for other, theirs in question.turns.items():
+            if [turn["role"] for turn in turns] != [turn["role"] for turn in theirs]:
+                raise DataError(
+                    f"{new.location}: conversation {new.id!r} has other turns in {code} "
+                    f"({len(turns)}) than in {other} ({len(theirs)}, {question.locations[other]})"
+                )
+
+
+def _read_turns(
+    location: str, row: Mapping[str, Any], path: Path
+) -> tuple[dict[str, tuple[Turn, ...]], dict[str, Language]]:
+    """Return language -> turns, where each has a text, and the languages of some turn."""
+    prompt = row.get("prompt")
+    if not isinstance(prompt, list) or not all(isinstance(turn, Mapping) for turn in prompt):
+        raise DataError(f"{location}: 'prompt' must be a list of turns with role and content")
+    fields = _name_fields(location, row, prompt, path)
+    texts: dict[str, list[Turn]] = {}
+    for number, turn in enumerate(prompt, 1):
+        where = f"{location}, turn {number}"
+        role = _OTHER_ROLES.get(str(turn.get("role")), turn.get("role"))
+        if role not in ROLES:
+            raise DataError(f"{where}: unknown role {role!r:.40}; use {', '.join(ROLES)}")
+        seen: dict[str, str] = {}
+        for name, language in fields.items():
+            text = clean_cell(turn.get(name))
+            if text is not None and not isinstance(text, str):
+                raise DataError(
+                    f"{where}, {name!r}: expected a text, got {turn[name]!r:.40}; images and lists "
+                    "of parts are not asked"
+                )
+            if text and seen.setdefault(language.code, text) != text:
+                raise DataError(f"{where}: two texts in {language.name} differ; keep one")
+        for code, text in seen.items():
+            texts.setdefault(code, []).append({"role": str(role), "content": text})
+    turns = {code: tuple(own) for code, own in texts.items() if len(own) == len(prompt)}
+    if any(own[-1]["role"] != "user" for own in turns.values()) or not prompt:
+        raise DataError(f"{location}: the last turn must be the user's; the model answers it")
+    return turns, {language.code: language for language in fields.values()}
+
+
+def _name_fields(
+    location: str, row: Mapping[str, Any], prompt: Sequence[Mapping[str, Any]], path: Path
+) -> dict[str, Language]:
+    """Return the language of each field with a text.
+
+    `content` is in the row's `language`. Without one it is the English that was translated where
+    another language stands beside it, else in the language of `translation_info` or of the file's
+    name.
+    """
+    info = row.get("translation_info")
+    translated_to = info.get("lang") if isinstance(info, Mapping) else None
+    of_file = language_of_file(path)
+    fields = {"content": of_file}
+    for name in dict.fromkeys(name for turn in prompt for name in turn):
+        word = None
+        if name == "translated_content":
+            word = translated_to or of_file.code
+        elif name.startswith("content_") and name != "content_id":
+            word = name.removeprefix("content_")
+        if word is not None:
+            fields[name] = _language(location, name, word)
+    stated = row.get("language", row.get("lang"))
+    codes = {language.code for name, language in fields.items() if name != "content"}
+    if stated is not None:
+        fields["content"] = _language(location, "language", stated)
+    elif codes and "en" not in codes and of_file.code in ("en", *codes):
+        fields["content"] = KNOWN["en"]
+    elif translated_to and not codes:
+        fields["content"] = _language(location, "translation_info.lang", translated_to)
+    return fields
+
+
+def _language(location: str, name: str, word: Any) -> Language:
+    language = language_of(word) if isinstance(word, str) else None
+    if language is None:
+        raise DataError(f"{location}, {name!r}: {unknown_language(str(word))}")
+    return language
