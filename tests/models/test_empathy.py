@@ -14,7 +14,7 @@ import pytest
 import scripted
 
 from xling_tasks.cli import main, parse
-from xling_tasks.commands.train_empathy import SHORT, _scores
+from xling_tasks.commands.train_empathy import SHORT, score
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.errors import DataError, SettingError
@@ -282,7 +282,7 @@ def test_scores_by_hand():
 
     gold = ["100", "100", "100", "000", "000"]
     said = ["100", "100", "000", "100", "000"]
-    scores = _scores(Told(), [row(a, b) for a, b in zip(gold, said)])
+    scores = score(Told(), [row(a, b) for a, b in zip(gold, said)])
     # First: tp 2, fp 1, fn 1, tn 1. F1 of present 4/6, of absent 2/4; mean 7/12. 3 of 5 right.
     first = scores["emotional_reactions"]
     assert first["f1"] == pytest.approx(100 * 7 / 12)
@@ -440,14 +440,14 @@ def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, 
     out = tmp_path / "out"
     options = ("--backend", "transformer", "--model", encoder, "--epochs", 12, "--patience", 12)
     more = ("--batch-size", 8, "--lr", 5e-3, "--device", "cpu", "--max-tokens", 12, "--no-refit")
-    page = train("--data", data, "--to", out, "--seed", 0, *options, *more)
+    train("--data", data, "--to", out, "--seed", 0, *options, *more)
     entry = scores_of(out)["seeds"][0]
     assert entry["history"][-1]["train_loss"] < 0.5 * entry["history"][0]["train_loss"]
     shutil.rmtree(encoder)
     right = said_again(data, out)
     assert right[list(split(load(data).pairs, 0).train)].mean() > 0.8  # chance is about one half
     # A response is one sentence more than mechanisms: from two of them on it has above 12 tokens.
-    assert entry["cut_pairs"] > 0 and "Cut to 12 tokens" in page
+    assert entry["cut_pairs"] > 0
     classifier = load_classifier(str(out))
     assert classifier.profiles([("", "\ud83d"), ("A post.", "")])[1] == (False, False, False)
     assert classifier.signature.startswith("transformer(format=1,weights=")
@@ -501,7 +501,7 @@ def test_every_mechanism_may_have_its_own_rate_and_epochs(data, tmp_path, tiny_b
     out = tmp_path / "out"
     words = ("--backend", "transformer", "--model", tiny_bert, "--device", "cpu", "--seed", 0)
     own = ("--lr", "ER=1e-9,IP=5e-3,EX=5e-3", "--epochs", "ER=2,IP=3,EX=4")
-    page = train("--data", data, "--to", out, *words, *own, "--batch-size", 16)
+    train("--data", data, "--to", out, *words, *own, "--batch-size", 16)
     entry = scores_of(out)["seeds"][0]
     settings, history = entry["settings"], entry["history"]
     each = zip(MECHANISMS, ((1e-9, 2), (5e-3, 3), (5e-3, 4)))
@@ -517,7 +517,6 @@ def test_every_mechanism_may_have_its_own_rate_and_epochs(data, tmp_path, tiny_b
         best = max(epoch["dev_f1"] for epoch in history[name])
         trained = settings["epochs_trained"][name]
         assert history[name][trained - 1]["dev_f1"] == best
-        assert f"{name} {trained}" in page
     said_again(data, out)
     assert {path.name for path in out.iterdir() if path.is_dir()} == set(MECHANISMS)
 
