@@ -285,13 +285,13 @@ def recorded(task: str, config: Any, scores: Any) -> Any:
 def _with_outcome(task: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
     """A row with the outcome of each answer, which our tasks record, by its rates."""
     from xling_tasks.criteria import CRITERIA
+    from xling_tasks.failed_response import RESPONSES
     from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
-    from xling_tasks.unanswered import ANSWERED
 
     place = _place(task)
     if place is None or SERVED not in CRITERIA[place.criterion].metrics:
         return row
-    known = row.get(ANSWERED) or {"missing": []}
+    known = row.get(RESPONSES) or {"responses": []}
     texts = row["doc"].get("text")
     codes = {place.language: ""} if place.language else {c: f"_{c}" for c in texts or ()}
     found = {
@@ -301,7 +301,7 @@ def _with_outcome(task: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
     }
     if not found or OUTCOME in known:
         return row
-    return {**row, ANSWERED: {**known, OUTCOME: dict.fromkeys(codes) | found}}
+    return {**row, RESPONSES: {**known, OUTCOME: dict.fromkeys(codes) | found}}
 
 
 def write_samples(

@@ -86,7 +86,6 @@ def forget_backends() -> Iterator[None]:
 
     translate._shared.cache_clear()
     backend._shared.cache_clear()
-    backend._shared_self.cache_clear()
     log.warn_once.cache_clear()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import xling_tasks
-from xling_tasks.models.service import Reply
+from xling_tasks.failed_response import ModelResponse
 
 ADVICE = Path(xling_tasks.__file__).with_name("data") / "sample" / "advice.jsonl"
 
@@ -51,14 +51,14 @@ class Judge:
 
     signature = "scripted"
 
-    def __init__(self, reply: Callable[[Any], str | Reply]) -> None:
+    def __init__(self, reply: Callable[[Any], str]) -> None:
         self.reply = reply
         self.batches: list[list[Any]] = []
 
-    def replies(self, prompts: Any, **more: Any) -> list[Reply]:
+    def generate(self, prompts: Any, **more: Any) -> list[ModelResponse]:
         self.batches.append(list(prompts))
         said = map(self.reply, prompts)
-        return [each if isinstance(each, Reply) else Reply(each) for each in said]
+        return [each if isinstance(each, ModelResponse) else ModelResponse(each) for each in said]
 
 
 WORSE = {"English": 5, "Spanish": 15, "Chinese": 25, "Hindi": 50}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from xling_tasks.cache.paths import cache_key
 from xling_tasks.harness.arguments import (
     ADDRESS,
     IDENTITY,
@@ -16,8 +17,7 @@ from xling_tasks.harness.arguments import (
 from xling_tasks.logs.alike import told
 from xling_tasks.logs.results import model_line
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.spec import ModelSpec
-from xling_tasks.replies.folder import key_of
+from xling_tasks.models.model_config import ModelConfig
 
 # Written down from what each argument does, not from the table.
 MOVES_BYTES = [
@@ -51,7 +51,7 @@ def judge(**more):
 def test_how_it_is_asked_makes_no_other_model(argument):
     name, _, value = argument.partition("=")
     plain, other = judge(), judge(**{name: value})
-    assert key_of(plain[1]) == key_of(other[1])
+    assert cache_key(plain[1]) == cache_key(other[1])
     assert told(plain[0]) == told(other[0])
     args = {"pretrained": "x"}
     assert model_line("hf", args) == model_line("hf", {**args, name: value})
@@ -68,7 +68,7 @@ def test_how_it_is_asked_makes_no_other_model(argument):
 def test_what_can_change_a_reply_makes_another_model(argument):
     name, _, value = argument.partition("=")
     plain, other = judge(), judge(**{name: value})
-    assert key_of(plain[1]) != key_of(other[1]) and told(plain[0]) != told(other[0])
+    assert cache_key(plain[1]) != cache_key(other[1]) and told(plain[0]) != told(other[0])
     assert model_line("hf", {}) != model_line("hf", {name: value})
     sign = f"hf(a=1,{argument},z=1)|t:0"
     assert identity_in_signature(sign) == sign
@@ -83,7 +83,7 @@ def test_kinds():
 
 def test_keys_and_versions_in_an_address_make_no_other_server():
     one, same, other = (
-        key_of(identity_of({"base_url": f"https://{rest}"}))
+        cache_key(identity_of({"base_url": f"https://{rest}"}))
         for rest in ("h/api?code=SECRET1&api-version=1&deployment=a",
                      "user:pw@h/api?deployment=a&code=SECRET2", "h/api?deployment=b&code=SECRET1")
     )  # fmt: skip
@@ -99,8 +99,8 @@ def test_replies_are_found_whatever_the_transport(serve, own_cache):
 
     def asked(**more):
         value = {**spec, "model_args": {**spec["model_args"], **more}}
-        backend = Backend("judge", ModelSpec.parse("judge", value))
-        return backend.ask(["a", "b"]), backend
+        backend = Backend("judge", ModelConfig.parse("judge", value))
+        return backend.generate(["a", "b"]), backend
 
     first, backend = asked(num_concurrent=4, timeout=30)
     assert first == ["re: a", "re: b"] and len(served.prompts) == 2

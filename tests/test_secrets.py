@@ -11,7 +11,6 @@ from lm_eval.api.registry import get_model
 
 from xling_tasks.errors import SettingError
 from xling_tasks.log_filter import clean_logs
-from xling_tasks.models.service import Limits
 from xling_tasks.secrets import (
     printable,
     public,
@@ -143,7 +142,7 @@ def test_no_log_line_of_a_failing_service_holds_the_key(serve, monkeypatch, capl
     served.fail_with = 500
     lm = get_model("local-chat-completions")(model="m", base_url=served.url, max_retries=1)
     asked = [(lm.apply_chat_template([{"role": "user", "content": "x"}]), {"max_gen_toks": 5})]
-    generate(lm, asked, limits=Limits(attempts=1, strict=True))
+    generate(lm, asked, {"max_retries": 1})
     # The harness's own way, which logs the header with each failure.
     lm._concurrent = 2
     with pytest.raises(Exception, match="500"):

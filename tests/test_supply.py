@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 import xling_tasks
 from xling_tasks.errors import SettingError
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.model_config import ModelConfig
 
 FILES = [
     path
@@ -96,8 +96,8 @@ def runs_text(node: ast.AST) -> Iterator[str]:
 def test_a_judge_may_not_bring_code(value):
     args = {"pretrained": "x", "trust_remote_code": value}
     with pytest.raises(SettingError, match=r"judge\.model_args\.trust_remote_code: code out of"):
-        ModelSpec.parse("judge", {"model": "hf", "model_args": args})
-    ModelSpec.parse("judge", {"model": "hf", "model_args": {**args, "trust_remote_code": False}})
+        ModelConfig.parse("judge", {"model": "hf", "model_args": args})
+    ModelConfig.parse("judge", {"model": "hf", "model_args": {**args, "trust_remote_code": False}})
 
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"

@@ -18,10 +18,10 @@ from xling_tasks.data.prompt_sets import ALL, PARTS
 from xling_tasks.data.protocols import FIXED, fixed
 from xling_tasks.errors import SettingError, did_you_mean, nearest
 from xling_tasks.languages import LANGUAGES, language_of
-from xling_tasks.models.encoders import EncoderSpec, encoders_as_published
-from xling_tasks.models.identifiers import checked
-from xling_tasks.models.spec import Juror, ModelSpec, jury
-from xling_tasks.models.translate.translator import translator_spec
+from xling_tasks.models.encoders import EncoderConfig, require_published_encoders
+from xling_tasks.models.identifiers import validate_identifier
+from xling_tasks.models.model_config import JudgeConfig, ModelConfig, parse_judges
+from xling_tasks.models.translate.translator import parse_translator
 
 _MOST = 10_000
 """More answers to a question, or seeds, than memory and time would allow."""
@@ -135,24 +135,24 @@ def _languages(key: str, value: Any) -> tuple[str, ...] | None:
     return tuple(code for code in codes if code != "en")
 
 
-def _encoder(key: str, value: Any) -> EncoderSpec | bool | None:
-    return value if value is None or value is False else EncoderSpec.parse(key, value)
+def _encoder(key: str, value: Any) -> EncoderConfig | bool | None:
+    return value if value is None or value is False else EncoderConfig.parse(key, value)
 
 
-def _judge(key: str, value: Any) -> ModelSpec | tuple[Juror, ...] | None:
+def _judge(key: str, value: Any) -> ModelConfig | tuple[JudgeConfig, ...] | None:
     if isinstance(value, (list, tuple)):
-        return jury(key, value)
+        return parse_judges(key, value)
     if isinstance(value, str) and value.lstrip().startswith("["):
         # The harness hands key=[a,b] on as this very text.
         raise SettingError(
             f"--metadata {key}: a list of judges is given as JSON: "
             f'--metadata \'{{"{key}": [{{"model": ...}}, {{"model": ...}}]}}\''
         )
-    return None if value is None else ModelSpec.parse(key, value)
+    return None if value is None else ModelConfig.parse(key, value)
 
 
-def _extractor(key: str, value: Any) -> ModelSpec | str | None:
-    return value if value is None or value == _JUDGE else ModelSpec.parse(key, value)
+def _extractor(key: str, value: Any) -> ModelConfig | str | None:
+    return value if value is None or value == _JUDGE else ModelConfig.parse(key, value)
 
 
 def _refuse_both_orders(values: Mapping[str, Any]) -> None:
@@ -165,7 +165,7 @@ def _refuse_both_orders(values: Mapping[str, Any]) -> None:
 
 
 def _identifier(key: str, value: Any) -> str | None:
-    return checked(f"--metadata {key}", value)
+    return validate_identifier(f"--metadata {key}", value)
 
 
 def _prompt_set(key: str, value: Any) -> str:
@@ -246,14 +246,14 @@ class Settings:
     temperatures: Annotated[tuple[float, ...], _temperatures] = (0.0, 1.0)
     prompt_templates: Annotated[str | None, _text] = None
     prompt_language: Annotated[str, _one_of(_PUBLISHED, "en", "native")] = "published"
-    judge: Annotated[ModelSpec | None, _judge] = None
-    answer_extractor: Annotated[ModelSpec | None, _extractor] = None
+    judge: Annotated[ModelConfig | None, _judge] = None
+    answer_extractor: Annotated[ModelConfig | None, _extractor] = None
     k: Annotated[int, _count] = 10
     greedy_repeats: Annotated[str | None, _one_of("once", "k", None)] = None
     sampling_seed: Annotated[int, _seed] = 1234
-    translator: Annotated[ModelSpec | None, translator_spec] = None
-    encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
-    source_encoder: Annotated[EncoderSpec | bool | None, _encoder] = None
+    translator: Annotated[ModelConfig | None, parse_translator] = None
+    encoder: Annotated[EncoderConfig | bool | None, _encoder] = None
+    source_encoder: Annotated[EncoderConfig | bool | None, _encoder] = None
     bertscore_idf: Annotated[bool, _switch] = False
     topic_seeds: Annotated[tuple[int, ...], _seeds] = (0,)
     languages: Annotated[tuple[str, ...] | None, _languages] = None
@@ -267,7 +267,7 @@ class Settings:
     batch: Annotated[bool, _switch] = False
     language_identifier: Annotated[str | None, _identifier] = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
-    jury: tuple[Juror, ...] = ()
+    jury: tuple[JudgeConfig, ...] = ()
 
     @classmethod
     def parse(cls, metadata: Mapping[str, Any], model_args: Mapping[str, Any] | None) -> Settings:
@@ -293,7 +293,7 @@ class Settings:
             values["judge"] = jurors[0].spec
             values["jury"] = jurors if len(jurors) > 1 else ()
         if values.get("protocol") is not None:
-            encoders_as_published(values)
+            require_published_encoders(values)
             _refuse_both_orders(values)
             values = fixed(values)
             given |= dict.fromkeys(FIXED.keys() & known.keys())
@@ -323,9 +323,9 @@ class Settings:
         return plain
 
     @property
-    def jurors(self) -> tuple[Juror, ...]:
+    def jurors(self) -> tuple[JudgeConfig, ...]:
         """All judges of correctness with their names; one without a list, none without a judge."""
-        return self.jury or (() if self.judge is None else (Juror("1", self.judge),))
+        return self.jury or (() if self.judge is None else (JudgeConfig("1", self.judge),))
 
     def judge_role(self, number: int) -> str:
         """What a judge, counted from 0, is called in costs: `judge` where there is one alone."""

@@ -173,7 +173,7 @@ def test_forms_of_a_link():
 INFORMATION = {
     "empty_rate_en": 0.0, "empty_rate_es": 1.0, "langid_match_en": 0.0, "unverified_es": [1, 6],
     "unscored_es": 1.0, "n_claims_es": {"english": None, "unscored": "translation failed"},
-    "failed_rate": [1, 2], "n_responses": {"missing": [[0, 0, "failed", "x"]]},
+    "failed_rate": [1, 2], "n_responses": {"responses": [{"request": 0, "repeat": 0, "outcome": "request_failed", "reason": "x"}]},
 }  # fmt: skip
 SWEPT = {"language_consistency_t1.0": 0.4, "translation_failed_rate_t1.0": [1, 10],
          "content_filter_rate": [0, 11], "empty_rate_t0.0": [0, 0]}  # fmt: skip
@@ -211,7 +211,7 @@ def test_empathy_profiles_votes_of_a_jury_and_missing_answers():
              {"judge": "b", "label": None, "reply": None, "failed": "timed out"}]  # fmt: skip
     sample = {"doc": {"question": "q"}, "n_judged": {"label": C, "reply": "x", "votes": votes},
               "resps": [["", "  "]],
-              "n_responses": {"missing": [[0, 0, "refused", "content_filter"]]}}  # fmt: skip
+              "n_responses": {"responses": [{"request": 0, "repeat": 0, "outcome": "content_filter", "reason": "x"}]}}  # fmt: skip
     parts = {p.title: p.passages for p in parts_of("correctness", sample, "en")}
     (judged,) = [own for title, own in parts.items() if title.startswith("The judge")]
     assert [(p.mark, p.text, p.tone) for p in judged] == [
@@ -220,7 +220,7 @@ def test_empathy_profiles_votes_of_a_jury_and_missing_answers():
         ("b: failed: timed out", "", "unsure"),
     ]
     missing = [p.mark for p in parts["The model's answer"]]
-    assert missing == ["refused: content_filter", "empty"]
+    assert missing == ["content_filter: x", "empty"]
 
 
 def test_tasks_that_nothing_is_known_of_show_all_they_have(tmp_path):

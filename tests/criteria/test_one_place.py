@@ -17,7 +17,7 @@ MAY = {
     "tasks/": "a task measures its own metrics",
     "scorers/": "what tasks share of measuring them",
     "outcomes.py": "what became of an answer, by what tasks measured of it",
-    "unanswered.py": "the names of rates that every task has",
+    "failed_response.py": "the names of rates that every task has",
     "report/record.py": "why a question has no score",
     "report/lists.py": "the same, and what was excluded",
     "report/outcomes.py": "the same, of older results that recorded rates alone",

@@ -13,7 +13,7 @@ from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.tables import read_tables
 from xling_tasks.data.xlinghealth import parse
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.output import harmless
 from xling_tasks.settings import Settings
 
@@ -84,7 +84,7 @@ def test_settings_that_would_do_harm():
 
 def test_automatic_batches_are_allowed():
     for size in ("auto", "auto:4", "8", 8, None):
-        assert ModelSpec.parse("judge", {"model": "hf", "batch_size": size}).batch_size == size
+        assert ModelConfig.parse("judge", {"model": "hf", "batch_size": size}).batch_size == size
 
 
 def test_cells_that_a_spreadsheet_would_run():

@@ -130,7 +130,7 @@ def check_families(found: Any) -> None:
 
 def kill(folder: Path) -> None:
     """SIGKILL once some answers are in the journal; the same command asks for the rest."""
-    from xling_tasks.replies.store import ReplyStore
+    from xling_tasks.cache.response_cache import ResponseCache
 
     with tempfile.TemporaryDirectory() as home:
         args = ",".join(f"{name}={value}" for name, value in ENGINE.items())
@@ -144,7 +144,7 @@ def kill(folder: Path) -> None:
 
         def kept() -> dict[Any, str]:
             folders = Path(home, "cache", "answers").glob("*")
-            return {k: v[0] for f in folders for k, v in ReplyStore(f).everything().items()}
+            return {k: v["text"] for f in folders for k, v in ResponseCache(f).get_all().items()}
 
         for _ in range(3):  # a busy machine may look too late, when all answers are there
             shutil.rmtree(f"{home}/cache", ignore_errors=True)

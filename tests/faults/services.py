@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import os
@@ -14,13 +13,12 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.lm.service import as_text
-from xling_tasks.models.service import Call, Health, Limits, concurrency, stream
-from xling_tasks.unanswered import failed
+from xling_tasks.failed_response import is_failed
+from xling_tasks.models.http_api import ApiRequest
+from xling_tasks.models.transport import ModelClient, responses_in_order
 
 from .server import GREETING, KINDS, answer, translation
 
@@ -45,7 +43,7 @@ class Found(NamedTuple):
     @classmethod
     def of(cls, replies: Sequence[str | None], right: Iterable[str]) -> Found:
         """What came, beside what should have come."""
-        missing = [reply is None or failed(reply) for reply in replies]
+        missing = [reply is None or is_failed(reply) for reply in replies]
         each = zip(replies, right, missing, strict=True)
         return cls(sum(missing), sum(reply != wanted and not lost for reply, wanted, lost in each))
 
@@ -86,35 +84,30 @@ def setting(url: str) -> dict[str, Any]:
 
 def judge(url: str) -> Found:
     from xling_tasks.models.backend import Backend
-    from xling_tasks.models.spec import ModelSpec
+    from xling_tasks.models.model_config import ModelConfig
 
     prompts = [f"case {word(i)}" for i in range(CALLS)]
-    replies = Backend("judge", ModelSpec.parse("judge", setting(url))).ask(prompts)
+    replies = Backend("judge", ModelConfig.parse("judge", setting(url))).generate(prompts)
     return Found.of(replies, map(answer, prompts))
 
 
 def translator(url: str) -> Found:
-    from xling_tasks.models.translate.translator import translator as make
-    from xling_tasks.models.translate.translator import translator_spec
+    from xling_tasks.models.translate.translator import load_translator as make
+    from xling_tasks.models.translate.translator import parse_translator
 
-    spec = translator_spec("translator", setting(url))
+    spec = parse_translator("translator", setting(url))
     assert spec is not None
     texts = [f"Tome la pastilla número {word(i)} con un vaso de agua." for i in range(CALLS)]
     return Found.of(make(spec).translate(texts, "es"), map(translation, texts))
 
 
 def generate(
-    lm: Any, requests: Sequence[tuple[Any, Mapping[str, Any]]], limits: Limits | None = None
+    lm: Any, requests: Sequence[tuple[Any, Mapping[str, Any]]], args: Mapping[str, Any]
 ) -> list[str]:
     """Answers of an API backend, as a run gets them, without a harness around it."""
-    limits = limits or Limits.of({"timeout": getattr(lm, "timeout", Limits.timeout)})
-    health = Health("the model under test", limits, concurrency(lm))
-    calls = [Call(context, dict(gen_kwargs)) for context, gen_kwargs in requests]
-    answers = [""] * len(calls)
-    with contextlib.closing(stream(lm, calls, limits, health)) as arriving:
-        for place, reply in chain.from_iterable(arriving):
-            answers[place] = as_text(reply)
-    return answers
+    calls = [ApiRequest(context, dict(gen_kwargs)) for context, gen_kwargs in requests]
+    client = ModelClient("the model under test", lm, args)
+    return [*responses_in_order(client.send(calls), len(calls))]
 
 
 def model(url: str) -> Found:
@@ -127,7 +120,7 @@ def model(url: str) -> Found:
         (lm.apply_chat_template([{"role": "user", "content": prompt}]), {"seed": i, "until": ["x"]})
         for i, prompt in enumerate(prompts)
     ]
-    replies = generate(lm, requests, limits=Limits.of(args))
+    replies = generate(lm, requests, args)
     return Found.of(replies, map(answer, prompts))
 
 

@@ -9,8 +9,8 @@ from lm_eval.api import registry
 from lm_eval.api.model import LM
 from stored import Killed, dying_after, kept_in
 
+from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.lm import journaled
-from xling_tasks.replies.store import ReplyStore
 
 T = "xlinghealth_consistency_demo_en"
 V = "xlinghealth_verifiability_demo_en"
@@ -25,8 +25,12 @@ def ended():
 
 
 def answers(cache):
-    stores = map(ReplyStore, kept_in(cache))
-    return {key: kept[0] for store in stores for key, kept in store.everything().items()}
+    stores = map(ResponseCache, kept_in(cache))
+    return {
+        key: kept["text"] if isinstance(kept, dict) else kept[0]
+        for store in stores
+        for key, kept in store.get_all().items()
+    }
 
 
 @pytest.mark.parametrize("careful", [False, True])

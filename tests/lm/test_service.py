@@ -13,10 +13,10 @@ import pytest
 from lm_eval.api.instance import Instance
 from stored import kept_in
 
+from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.errors import BackendError
 from xling_tasks.lm import journaled
 from xling_tasks.lm.service import Service
-from xling_tasks.replies.store import ReplyStore
 
 C = "xlinghealth_correctness_demo_en"
 T = "xlinghealth_consistency_demo_en"
@@ -67,7 +67,7 @@ OUTCOMES = {
         whole({"error": {"message": "overloaded"}}), body(finish_reason="stop"),
         body(message={"content": None}, finish_reason="stop"),
     ],
-    "refused": [
+    "content_filter": [
         said("", finish_reason="content_filter"),
         body(message={"content": None}, finish_reason="content_filter"),
         body(message={"content": None, "refusal": "I cannot."}, finish_reason="stop"),
@@ -102,7 +102,7 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
         kept = kept_in(own_cache)
         assert len(kept) == (outcome == "failed")
         if kept:
-            assert len(ReplyStore(kept[0])) == 16 - n
+            assert len(ResponseCache(kept[0])) == 16 - n
             # The next start asks for these alone, and they may come now.
             before = len(server.requests)
             kinds[:] = []
@@ -142,7 +142,7 @@ def test_trouble_that_stays_ends_the_run_and_the_next_start_asks_for_the_rest(
     with pytest.raises(BackendError, match=told):
         ask(run, server)
     (there,) = kept_in(own_cache)
-    answers = [kept[0] for kept in ReplyStore(there).everything().values()]
+    answers = [row["text"] for row in ResponseCache(there).get_all().values()]
     assert len(answers) == 6 and all(answer.startswith("Drink") for answer in answers)
     busy[0], before = False, len(server.requests)
     assert rates(ask(run, server)) == [0, 0, 0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import random
@@ -15,28 +14,22 @@ from builders import with_bars_of_its_own
 from conftest import GREETINGS
 from loopback import Loopback
 
+from xling_tasks.cache.response_cache import open_cache
 from xling_tasks.errors import BackendError, SettingError
+from xling_tasks.failed_response import CONTENT_FILTER, REQUEST_FAILED
 from xling_tasks.models import batches
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.service import (
-    ANSWER,
-    FAILED,
-    REFUSED,
-    Call,
-    Health,
-    Limits,
-    ServiceDown,
-    stream,
-)
-from xling_tasks.models.spec import ModelSpec
-from xling_tasks.replies.store import store_of
+from xling_tasks.models.http_api import ApiRequest
+from xling_tasks.models.model_config import ModelConfig
+from xling_tasks.models.retry import ServiceUnavailable
+from xling_tasks.models.transport import ModelClient
 
 
 class Batches(Loopback):
     """A service with files and batches.
 
     Attributes:
-        fate: Prompt and attempt -> a reply; a status with a body; 'expired'; None for no line.
+        fate: PromptTemplate and attempt -> a reply; a status with a body; 'expired'; None for no line.
         polls: How often a batch is asked about until it is over.
         status: What it is then.
         lose: How many replies to the submission of a batch are lost on the way.
@@ -149,12 +142,12 @@ def service(monkeypatch):
 def judge(service, tmp_path):
     """A judge of a new process each time it is called."""
     return lambda **more: Backend(
-        "judge", ModelSpec.parse("judge", service.spec(**more)), str(tmp_path / "cache")
+        "judge", ModelConfig.parse("judge", service.spec(**more)), str(tmp_path / "cache")
     )
 
 
 def noted(tmp_path):
-    return store_of("batches", tmp_path / "cache").everything()
+    return open_cache("batches", tmp_path / "cache").get_all()
 
 
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -162,13 +155,13 @@ PROMPTS = [f"question {word}" for word in NUMBERS]
 
 
 def test_replies_come_back_by_id_and_are_kept(service, judge, tmp_path):
-    given = judge().replies(PROMPTS)
-    assert [reply.text for reply in given] == [f"reply to {prompt}" for prompt in PROMPTS]
+    given = judge().generate(PROMPTS)
+    assert [str(reply) for reply in given] == [f"reply to {prompt}" for prompt in PROMPTS]
     assert len(service.batches) == 1 and service.lines == 9 and not service.direct
-    assert judge().replies(PROMPTS) == given
+    assert judge().generate(PROMPTS) == given
     assert len(service.batches) == 1 and noted(tmp_path) == {}
     # The same replies serve a judge that is asked call by call.
-    assert judge(batch=False).replies(PROMPTS) == given and not service.direct
+    assert judge(batch=False).generate(PROMPTS) == given and not service.direct
 
 
 def test_what_failed_is_asked_once_more_and_then_fails_alone(service, judge, tmp_path):
@@ -181,25 +174,25 @@ def test_what_failed_is_asked_once_more_and_then_fails_alone(service, judge, tmp
         "six": lambda attempt: (400, {"error": "too long"}),
     }
     service.fate = lambda prompt, attempt: fates.get(prompt.split()[1], lambda _: prompt)(attempt)
-    replies = dict(zip(PROMPTS, judge().replies(PROMPTS), strict=True))
+    replies = dict(zip(PROMPTS, judge().generate(PROMPTS), strict=True))
     told = {prompt.split()[1]: (reply.outcome, reply.reason) for prompt, reply in replies.items()}
     assert told == {
-        "one": (FAILED, "status 500"), "two": (ANSWER, ""), "three": (ANSWER, ""),
-        "four": (FAILED, "not in the completed batch"), "five": (REFUSED, "content filter"),
-        "six": (FAILED, "prompt too long for the service"), **dict.fromkeys(("seven", "eight", "nine"), (ANSWER, "")),
+        "one": (REQUEST_FAILED, "status 500"), "two": ("", ""), "three": ("", ""),
+        "four": (REQUEST_FAILED, "not in the completed batch"), "five": (CONTENT_FILTER, "content filter"),
+        "six": (REQUEST_FAILED, "prompt too long for the service"), **dict.fromkeys(("seven", "eight", "nine"), ("", "")),
     }  # fmt: skip
-    assert replies["question two"].text == "two at last"
+    assert replies["question two"] == "two at last"
     assert len(service.batches) == 2 and service.lines == 9 + 4 and noted(tmp_path) == {}
     # The next run asks for what failed, and for nothing else.
     service.fate = lambda prompt, attempt: "well"
-    judge().replies(PROMPTS)
+    judge().generate(PROMPTS)
     assert service.lines == 9 + 4 + 4
 
 
 def test_an_expired_batch_gives_what_it_has(service, judge):
     service.status = "expired"
     service.fate = lambda prompt, n: f"{prompt}!" if n or "o" in prompt.split()[1] else "expired"
-    assert [reply.text for reply in judge().replies(PROMPTS)] == [f"{p}!" for p in PROMPTS]
+    assert [str(reply) for reply in judge().generate(PROMPTS)] == [f"{p}!" for p in PROMPTS]
     assert len(service.batches) == 2
 
 
@@ -216,7 +209,7 @@ def test_lines_that_are_none_and_replies_to_nobody(service, judge, monkeypatch):
         service.files[batch["output_file_id"]] = b"\n".join([*lines[1:], *bad])
 
     service.answer = spoilt
-    texts = [reply.text for reply in judge().replies(PROMPTS)]
+    texts = [str(reply) for reply in judge().generate(PROMPTS)]
     assert sorted(texts) == sorted(f"reply to {prompt}" if prompt else "" for prompt in PROMPTS)
     assert service.lines > 9  # what was broken was asked again
 
@@ -240,13 +233,13 @@ def killed_while_waiting(service, work):
 
 
 def test_a_kill_while_waiting_costs_nothing(service, judge, tmp_path):
-    killed_while_waiting(service, lambda: judge().replies(PROMPTS))
+    killed_while_waiting(service, lambda: judge().generate(PROMPTS))
     assert len(noted(tmp_path)) == 1
     # A run of fewer tasks takes its own replies; the others stay noted.
-    assert judge().replies(PROMPTS[:3])[2].text == "reply to question three"
+    assert judge().generate(PROMPTS[:3])[2] == "reply to question three"
     assert service.lines == 9 and len(noted(tmp_path)) == 1
     # With more to ask, only that is new.
-    texts = [reply.text for reply in judge().replies([*PROMPTS, "another"])]
+    texts = [str(reply) for reply in judge().generate([*PROMPTS, "another"])]
     assert texts == [f"reply to {prompt}" for prompt in [*PROMPTS, "another"]]
     assert service.lines == 10 and noted(tmp_path) == {}
 
@@ -256,65 +249,66 @@ def test_a_kill_before_the_id_is_known_costs_nothing(service, judge, monkeypatch
         made(*arguments, **more)
         raise KeyboardInterrupt
 
-    made = batches._Service.create
+    made = batches.BatchInterface._create
     with monkeypatch.context() as patch:
-        patch.setattr(batches._Service, "create", die)
+        patch.setattr(batches.BatchInterface, "_create", die)
         with pytest.raises(KeyboardInterrupt):
-            judge().replies(PROMPTS)
+            judge().generate(PROMPTS)
     assert len(service.batches) == 1
-    assert all(reply.outcome == ANSWER for reply in judge().replies(PROMPTS))
+    assert all(not reply.outcome for reply in judge().generate(PROMPTS))
     assert len(service.batches) == 1
     # So is what was submitted where the reply was lost on the way.
     service.lose = 1
-    assert all(reply.outcome == ANSWER for reply in judge().replies(["another"]))
+    assert all(not reply.outcome for reply in judge().generate(["another"]))
     assert len(service.batches) == 2
 
 
 def test_a_batch_that_is_gone_is_asked_for_again(service, judge):
-    killed_while_waiting(service, lambda: judge().replies(PROMPTS))
+    killed_while_waiting(service, lambda: judge().generate(PROMPTS))
     service.batches.clear()
-    assert all(reply.outcome == ANSWER for reply in judge().replies([*PROMPTS, "another"]))
+    assert all(not reply.outcome for reply in judge().generate([*PROMPTS, "another"]))
 
 
 def test_a_refused_batch_says_why_and_is_forgotten(service, judge, tmp_path):
     service.status = "failed"
     service.errors = {"data": [{"code": "token_limit_exceeded", "message": "Enqueued too much"}]}
-    with pytest.raises(ServiceDown, match="refused batch batch-0: Enqueued too much"):
-        judge().replies(PROMPTS)
+    with pytest.raises(ServiceUnavailable, match="refused batch batch-0: Enqueued too much"):
+        judge().generate(PROMPTS)
     assert noted(tmp_path) == {}
     service.status, service.errors = "completed", None
-    assert all(reply.outcome == ANSWER for reply in judge().replies(PROMPTS))
+    assert all(not reply.outcome for reply in judge().generate(PROMPTS))
 
 
 def test_files_are_parted(service, judge, monkeypatch):
-    monkeypatch.setattr(batches, "MOST_REQUESTS", 4)
-    judge().replies(PROMPTS)
+    monkeypatch.setattr(batches, "MAX_REQUESTS", 4)
+    judge().generate(PROMPTS)
     assert len(service.batches) == 3 and service.lines == 9
-    monkeypatch.setattr(batches, "MOST_BYTES", 10)
-    judge().replies([f"{prompt}, once more" for prompt in PROMPTS])
+    monkeypatch.setattr(batches, "MAX_BYTES", 10)
+    judge().generate([f"{prompt}, once more" for prompt in PROMPTS])
     assert len(service.batches) == 12
 
 
 def test_equal_requests_have_a_reply_each_also_after_a_kill(service, tmp_path):
     """Three equal requests; one reply is kept when the run ends, and the others are the other two."""
     service.fate = lambda prompt, attempt: f"draw {attempt}"
-    store, limits = store_of("batches", tmp_path), Limits(attempts=3, strict=True)
-    ask = functools.partial(batches.batch_round, noted=store)
-    lm = Backend("judge", ModelSpec.parse("judge", service.spec()), False).lm
+    lm = Backend("judge", ModelConfig.parse("judge", service.spec()), False).lm
+    interface = batches.open_batches("the model", lm, tmp_path)
     context = lm.apply_chat_template([{"role": "user", "content": "draw"}])
-    call = Call(context, {"temperature": 1.0, "until": ["x"]})
+    request = ApiRequest(context, {"temperature": 1.0, "until": ["x"]})
 
     def arriving(n):
-        return stream(lm, [call] * n, limits, Health("the model", limits, 1), ask)
+        return ModelClient("the model", lm, {"max_retries": 3}, batches=interface).send(
+            [request] * n
+        )
 
     first = arriving(3)
     came = next(arrived for arrived in first if arrived)
-    kept = next(reply.text for place, reply in came if place == 0)
+    kept = next(str(reply) for place, reply in came if place == 0)
     first.close()
-    rest = [reply.text for arrived in arriving(2) for _, reply in arrived]
+    rest = [str(reply) for arrived in arriving(2) for _, reply in arrived]
     assert sorted([kept, *rest]) == ["draw 0", "draw 1", "draw 2"]
-    assert len(service.batches) == 1 and store.everything() == {}
-    assert [r.text for got in arriving(1) for _, r in got] == ["draw 3"]
+    assert len(service.batches) == 1 and interface.noted.get_all() == {}
+    assert [str(r) for got in arriving(1) for _, r in got] == ["draw 3"]
 
 
 def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):
@@ -344,12 +338,12 @@ def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):
 
 def test_who_cannot_be_asked_so_is_refused(tmp_path, run, serve):
     with pytest.raises(SettingError, match="judge.batch: must be true or false"):
-        ModelSpec.parse("judge", {"model": "hf", "batch": "yes"})
-    spec = ModelSpec.parse("judge", {"model": "xling_baseline", "batch": True})
+        ModelConfig.parse("judge", {"model": "hf", "batch": "yes"})
+    spec = ModelConfig.parse("judge", {"model": "xling_baseline", "batch": True})
     with pytest.raises(BackendError, match="judge: batch=true needs a backend"):
         Backend("judge", spec, str(tmp_path))
     with pytest.raises(BackendError, match="the model under test: batch=true needs"):
         run("xlinghealth_correctness_demo_en", metadata={"batch": True}, limit=1)
-    spec = ModelSpec.parse("judge", serve(lambda prompt: "yes").spec(batch=True))
-    with pytest.raises(ServiceDown, match="judge: .*batch interface"):
-        Backend("judge", spec, str(tmp_path)).replies(PROMPTS)
+    spec = ModelConfig.parse("judge", serve(lambda prompt: "yes").spec(batch=True))
+    with pytest.raises(ServiceUnavailable, match="judge: .*batch interface"):
+        Backend("judge", spec, str(tmp_path)).generate(PROMPTS)

@@ -11,7 +11,7 @@ from xling_metrics.identifiers import Identifier, identifier, missing
 from xling_metrics.language import language_confusion_corpus, language_consistency_corpus
 
 from xling_tasks.errors import SettingError
-from xling_tasks.models.identifiers import checked, labels_for, load_identifier
+from xling_tasks.models.identifiers import labels_for, load_identifier, validate_identifier
 from xling_tasks.settings import Settings
 
 TEXTS = {
@@ -113,4 +113,4 @@ def test_setting_is_checked_at_once(tmp_path, monkeypatch):
             load_identifier(str(wrong))
     monkeypatch.setattr("xling_metrics.identifiers.find_spec", lambda name: None)
     with pytest.raises(SettingError, match=r'needs .*pip install "xling-tasks\[identifiers\]"'):
-        checked("identifier", str(wrong))
+        validate_identifier("identifier", str(wrong))

@@ -13,14 +13,14 @@ from conftest import cases
 from fixed import Fixed
 from xling_metrics.base import library_version
 
+from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import BackendError, DataError, SettingError
 from xling_tasks.languages import LANGUAGES, find, side_covers
 from xling_tasks.models.translate import translator as module
-from xling_tasks.models.translate.harness_model import clean
-from xling_tasks.models.translate.passages import require_splitter, split
-from xling_tasks.models.translate.translator import translator, translator_spec
-from xling_tasks.replies.store import ReplyStore
+from xling_tasks.models.translate.chat import clean
+from xling_tasks.models.translate.segments import require_splitter, segment_text
+from xling_tasks.models.translate.translator import load_translator, parse_translator
 
 # What the tiny model has learnt by heart.
 LEARNT = {
@@ -44,7 +44,7 @@ ES, EN = find("es"), find("en")
 def make(value, **more):
     """A translator that is not the one of an equal setting before."""
     module._shared.cache_clear()
-    return translator(translator_spec("translator", value), **more)
+    return load_translator(parse_translator("translator", value), **more)
 
 
 def seq2seq(folder, **args):
@@ -142,15 +142,15 @@ def nllb(tiny_nllb):
     """`nllb(batch_size=...)`: a fresh translator, whose engine's `passes` holds its batches."""
 
     def build(cache=None, **more):
-        translator = make({**seq2seq(tiny_nllb), **more}, cache=cache)
-        real, translator.engine.passes = translator.engine.translate, []
+        load_translator = make({**seq2seq(tiny_nllb), **more}, cache=cache)
+        real, load_translator.engine.passes = load_translator.engine.translate, []
 
         def spy(sentences, source, target, attempt):
-            translator.engine.passes.append((attempt, list(sentences)))
+            load_translator.engine.passes.append((attempt, list(sentences)))
             return real(sentences, source, target, attempt)
 
-        translator.engine.translate = spy
-        return translator
+        load_translator.engine.translate = spy
+        return load_translator
 
     return build
 
@@ -192,7 +192,7 @@ def test_the_target_language_is_forced(nllb):
     assert own.translate([text], "es", "fr") == ["Buvez beaucoup d'eau chaque jour."]
     assert own.translate([text], "es", "en") == ["Drink plenty of water every day."]
     seen = passes(own.engine)
-    own._store = ReplyStore(None)
+    own._store = ResponseCache(None)
     own.translate([text], "es", "fr")
     ((given, ids),) = seen
     names = own.engine._tokenizer.convert_ids_to_tokens
@@ -349,7 +349,7 @@ def test_signature_and_sharing(nllb, tiny_nllb):
         "thai:crfcut", f"sentencex:{library_version('sentencex')}", "langid:1.1.6",
     ]  # fmt: skip
     one, same, other = (
-        translator(translator_spec("translator", seq2seq(tiny_nllb) | {"batch_size": size}))
+        load_translator(parse_translator("translator", seq2seq(tiny_nllb) | {"batch_size": size}))
         for size in (2, 2, 3)
     )
     assert one is same is not other
@@ -495,7 +495,7 @@ def test_sides_of_marian_models(label, code, covered):
 
 @pytest.mark.parametrize(("code", "text"), cases("sentences").items())
 def test_three_sentences_in_every_language(code, text):
-    passage = split(text, code)
+    passage = segment_text(text, code)
     assert len(passage.sentences) == 3, passage.sentences
     assert passage.join(passage.sentences, code) == text
 
@@ -504,7 +504,7 @@ def test_thai_sentences_and_what_they_need(monkeypatch):
     pytest.importorskip("pythainlp")
     pytest.importorskip("pycrfsuite")
     text = "คุณมีอาการปวดหรือไม่? ควรดื่มน้ำมาก ๆ และพักผ่อน หากอาการไม่ดีขึ้นภายใน 3 วัน ควรไปพบแพทย์"
-    passage = split(text, "th")
+    passage = segment_text(text, "th")
     assert len(passage.sentences) > 1 and passage.join(passage.sentences, "th") == text
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     with pytest.raises(ImportError, match=r'pip install "xling-tasks\[th\]"'):
@@ -520,31 +520,31 @@ def test_thai_sentences_and_what_they_need(monkeypatch):
 )  # fmt: skip
 @pytest.mark.parametrize("code", ["en", "zh", "hi"])
 def test_every_text_is_put_together_exactly(text, code):
-    passage = split(text, code)
+    passage = segment_text(text, code)
     assert passage.start + "".join(p.text + p.gap for p in passage.pieces) == text
 
 
 def test_marks_and_pieces_without_letters_are_kept():
-    passage = split("1. Uno.\n- Dos.\n  (३) तीन।\n***\n3.5 mg.", "hi")
+    passage = segment_text("1. Uno.\n- Dos.\n  (३) तीन।\n***\n3.5 mg.", "hi")
     assert passage.sentences == ["Uno.", "Dos.", "तीन।", "3.5 mg."]
-    passage = split("१. पानी पिएं।", "hi")
+    passage = segment_text("१. पानी पिएं।", "hi")
     assert passage.sentences == ["पानी पिएं।"] and passage.join(["Drink."], "en") == "1. Drink."
 
 
 def test_spaces_between_sentences_follow_the_target():
-    chinese = split("发烧。“疼吗？”请咨询医生！\n休息。", "zh")
+    chinese = segment_text("发烧。“疼吗？”请咨询医生！\n休息。", "zh")
     joined = chinese.join(["Fever.", "“Pain?”", "Ask!", "Rest."], "en")
     assert joined == "Fever. “Pain?” Ask!\nRest."
-    english = split("Fever. Pain?\n1. Rest.", "en")
+    english = segment_text("Fever. Pain?\n1. Rest.", "en")
     assert english.join(["发烧。", "疼吗？", "休息。"], "zh") == "发烧。疼吗？\n1. 休息。"
 
 
 def test_endless_sentences_are_cut_at_clauses():
     text = "palabra " * 40 + "fin, " + "palabra " * 60 + "x" * 700
-    parts = split(text, "es").sentences
+    parts = segment_text(text, "es").sentences
     assert max(map(len, parts)) <= 600 and parts[0].endswith("fin,")
     chinese = "很" * 150 + "，" + "好" * 150
-    assert split(chinese, "zh").sentences == ["很" * 150 + "，", "好" * 150]
+    assert segment_text(chinese, "zh").sentences == ["很" * 150 + "，", "好" * 150]
 
 
 # Files
@@ -568,8 +568,8 @@ def test_translations_from_a_file(tmp_path, caplog):
     assert "1 of 4 texts (es to en) are not in" in caplog.text
     assert own.signature.startswith("translate|file:x.jsonl|digest:")
     # Names of languages build no second one.
-    spec = translator_spec("translator", write(tmp_path / "x.jsonl", ROW))
-    assert translator(spec) is translator(spec, names=(("sw", "Swahili"),))
+    spec = parse_translator("translator", write(tmp_path / "x.jsonl", ROW))
+    assert load_translator(spec) is load_translator(spec, names=(("sw", "Swahili"),))
 
 
 def test_a_file_without_the_texts_is_an_error_and_says_how_to_get_them(tmp_path):
@@ -662,10 +662,10 @@ def test_a_server_that_is_down(serve):
 def test_the_users_prompt_is_another_translator(serve):
     said = {"es>en Beba agua.": "Drink water."}
     served = serve(lambda prompt: said.get(prompt, "no no no no no no"))
-    spec = translator_spec("translator", served.spec())
+    spec = parse_translator("translator", served.spec())
     prompt = PromptTemplate("translate", "en", "es>en {text}")
-    assert translator(spec, None, prompt).translate(["Beba agua."], "es") == ["Drink water."]
-    assert translator(spec).translate(["Beba agua."], "es") == [None]
+    assert load_translator(spec, None, prompt).translate(["Beba agua."], "es") == ["Drink water."]
+    assert load_translator(spec).translate(["Beba agua."], "es") == [None]
 
 
 def test_dummy_and_local_models(tiny_hf):
@@ -695,8 +695,8 @@ def test_cleaning_takes_only_what_is_surely_no_translation(reply, source, cleane
 
 
 def test_no_translator():
-    assert translator_spec("translator", None) is None
-    assert translator_spec("translator", "none") is None
+    assert parse_translator("translator", None) is None
+    assert parse_translator("translator", "none") is None
 
 
 @pytest.mark.parametrize(
@@ -715,7 +715,7 @@ def test_no_translator():
 )  # fmt: skip
 def test_wrong_settings(value, message):
     with pytest.raises(SettingError, match=message):
-        translator_spec("translator", value)
+        parse_translator("translator", value)
 
 
 # Through a task

@@ -17,7 +17,7 @@ from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.unanswered import Unanswered
+from xling_tasks.failed_response import CONTENT_FILTER, REQUEST_FAILED, FailedResponse
 
 DEMO = "xlinghealth_information_demo"
 TASK = "xling_information"
@@ -212,7 +212,7 @@ def test_what_is_no_fault_of_the_judge(said, caplog):
     said(SALT, {"salt": "A is.", "sal": "<think>B is.</think>A is."})
     assert "1 answers hold the model's thinking" in caplog.text and "think_end_token" in caplog.text
     caplog.clear()
-    lost = Unanswered.of("failed", "HTTP 500")
+    lost = FailedResponse(REQUEST_FAILED, "HTTP 500")
     replies = {
         "What is salt?": "A is.", "¿Qué es la sal?": lost, "מהו מלח?": "A is.",
         "What is tea?": lost, "¿Qué es el té?": "A is.",
@@ -224,7 +224,7 @@ def test_what_is_no_fault_of_the_judge(said, caplog):
     assert a["n_claims_he"]["unscored"] is None and scores["unscored_es"] == 1.0
 
     # A filter on the English side leaves nothing to compare with; one on the other side is no help.
-    held = Unanswered.of("refused", "content_filter")
+    held = FailedResponse(CONTENT_FILTER, "content_filter")
     replies = {
         "What is salt?": held, "¿Qué es la sal?": "A is.", "מהו מלח?": held,
         "What is tea?": "A is.", "¿Qué es el té?": held,

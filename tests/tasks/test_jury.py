@@ -15,7 +15,7 @@ from fixed import Fixed
 from xling_tasks.cli import main
 from xling_tasks.criteria import LABELS, OPTIONS, of_judge
 from xling_tasks.errors import SettingError
-from xling_tasks.models.judge import _MIRRORED, Judgement, Vote, verdict
+from xling_tasks.models.judge import _MIRRORED, JudgeResult, JudgeVote, take_majority
 from xling_tasks.report.data import read_models
 from xling_tasks.report.unread import measured, unread
 from xling_tasks.settings import Settings
@@ -81,8 +81,8 @@ def jury(serve):
     ((MORE, MORE, LESS, CONTRA, NEITHER), None, True, ""), ((MORE, MORE, LESS, LESS), None, True, ""),
 ])  # fmt: skip
 def test_the_majority_is_more_than_half_of_all_judges(labels, label, split, reason):
-    votes = [Vote(Judgement(own, None, "" if own else "time-out")) for own in labels]
-    majority = verdict(votes)
+    votes = [JudgeVote(JudgeResult(own, None, "" if own else "time-out")) for own in labels]
+    majority = take_majority(votes)
     assert (majority.label, majority.no_majority, majority.reason) == (label, split, reason)
 
 

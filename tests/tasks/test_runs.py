@@ -15,11 +15,11 @@ from scripted import material, reply
 from sklearn import metrics as sk
 from stored import kept_in
 
+from xling_tasks.cache.response_cache import ResponseCache, open_cache
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.languages import language_name
 from xling_tasks.readers import read_verdict
-from xling_tasks.replies.store import ReplyStore, store_of
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"
@@ -278,7 +278,7 @@ def test_a_judge_that_is_gone_ends_the_run_and_what_it_said_is_kept(run, serve, 
     served.reply = dying
     with pytest.raises(XlingError, match="judge: the service does not work .*start the same"):
         run(C + "en", metadata=metadata)
-    kept = len(store_of("judge", own_cache))
+    kept = len(open_cache("judge", own_cache))
     assert kept == 9
     served.settle()  # what the run that has ended left under way is none of the next one's
     served.fail_with, served.reply = None, by_length
@@ -322,7 +322,9 @@ def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_ca
     metadata = {"k": 3, "temperatures": [0.0, 1.0]}
     with pytest.raises(RuntimeError, match="while scoring"):
         run([C + "en", V + "en", LL + "en", T + "en"], limit=2, metadata=metadata)
-    kept = {folder.name.partition("-")[0]: len(ReplyStore(folder)) for folder in kept_in(own_cache)}
+    kept = {
+        folder.name.partition("-")[0]: len(ResponseCache(folder)) for folder in kept_in(own_cache)
+    }
     assert kept == {C + "en": 2, V + "en": 20, LL + "en": 20, T + "en": 8}
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from stored import Killed, dying_after, kept_in
 from viewing import Viewer
 
+from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.cli import main
 from xling_tasks.lm import journaled
 from xling_tasks.output import file_name, file_names
-from xling_tasks.replies.store import ReplyStore
 
 HOSTILE = {
     "folder": "a b/c", "climbs": "x/../../../../PWNED", "absolute": "/tmp/PWNED",
@@ -153,5 +153,5 @@ def test_a_task_of_any_name_keeps_its_answers(name, run, tmp_path, own_cache):
         run([name], task_manager=manager, limit=2)
     journaled.end()
     (kept,) = kept_in(own_cache)
-    assert PLAIN.match(kept.name) and len(ReplyStore(kept)) == 5
+    assert PLAIN.match(kept.name) and len(ResponseCache(kept)) == 5
     assert run([name], task_manager=manager, limit=2)["results"][name]

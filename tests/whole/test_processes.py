@@ -13,7 +13,7 @@ import scripted
 from builders import UNASKED
 from stored import kept_in
 
-from xling_tasks.replies.store import ReplyStore
+from xling_tasks.cache.response_cache import ResponseCache
 
 pytest.importorskip("torch")
 
@@ -161,7 +161,7 @@ def test_processes_give_the_scores_of_one(tmp_path, run, serve):
     two, died, whole = json.loads(done.stdout.splitlines()[-1])
     assert died != 0 and whole == two == 0, done.stderr[-3000:]
     there = [folder for folder in kept_in(tmp_path / "died.kept") if folder.name.endswith("of3")]
-    assert sum(len(ReplyStore(folder)) for folder in there) >= 20
+    assert sum(len(ResponseCache(folder)) for folder in there) >= 20
     assert not [folder for folder in kept_in(tmp_path / "three") if folder.name.endswith("of3")]
     for name in ("pair", "whole"):
         plan = plans[name]

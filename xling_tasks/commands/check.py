@@ -27,9 +27,9 @@ from xling_tasks.data.mmedbench import find_file
 from xling_tasks.data.sources import find_source
 from xling_tasks.errors import BackendError, SettingError, XlingError
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.spec import SELF, ModelSpec
+from xling_tasks.models.model_config import SELF, ModelConfig
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
-from xling_tasks.models.translate.translator import translator as build_translator
+from xling_tasks.models.translate.translator import load_translator as build_translator
 from xling_tasks.secrets import redact_log
 from xling_tasks.settings import Settings
 
@@ -245,7 +245,7 @@ def _check_hub(repository: str) -> Line:
 # Models
 
 
-def _models(settings: Settings) -> Iterator[tuple[str, ModelSpec | None]]:
+def _models(settings: Settings) -> Iterator[tuple[str, ModelConfig | None]]:
     jurors = [(settings.judge_role(at), juror.spec) for at, juror in enumerate(settings.jurors)]
     yield from jurors
     if not jurors:
@@ -255,7 +255,7 @@ def _models(settings: Settings) -> Iterator[tuple[str, ModelSpec | None]]:
     yield "translator", settings.translator
 
 
-def check_model(role: str, spec: ModelSpec | None) -> Iterator[Line]:
+def check_model(role: str, spec: ModelConfig | None) -> Iterator[Line]:
     """Ask a model for a reply; nothing comes from the cache."""
     if spec is None:
         yield Line(role, OFF, "not set")

@@ -24,8 +24,8 @@ from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, nearest
-from xling_tasks.models.backend import model_named
-from xling_tasks.models.spec import SELF
+from xling_tasks.models.backend import find_model_class
+from xling_tasks.models.model_config import SELF
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
 from xling_tasks.report.documents import filled
 from xling_tasks.settings import Settings
@@ -77,7 +77,7 @@ def _refuse_unknown_models(settings: Settings) -> None:
     for role, spec in asked.items():
         own = (SELF, SEQ2SEQ, FILE) if role == "translator" else (SELF,)
         if spec is not None and spec.model not in own:
-            model_named(role, spec.model)
+            find_model_class(role, spec.model)
 
 
 def _price(given: str) -> tuple[str, tuple[float, float]]:

@@ -16,9 +16,9 @@ from xling_tasks.commands.options import add_metadata, add_seed, integer, settin
 from xling_tasks.commands.table import table
 from xling_tasks.commands.train_empathy import SHORT, add_epitome, published_rows
 from xling_tasks.data.prompts import PromptTemplates
-from xling_tasks.models.backend import backend
+from xling_tasks.models.backend import load_backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
-from xling_tasks.models.form import ask_json, material, schema
+from xling_tasks.models.structured_output import ask_json, object_schema, quote_material
 from xling_tasks.output import many
 
 DEFINITIONS = {
@@ -49,7 +49,7 @@ def judge_empathy(options: argparse.Namespace) -> str:
     parts = split(pairs, options.seed)
     tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)
     prompt = PromptTemplates(settings.prompt_templates).get("empathy_examples", "en")
-    judge = backend("judge", spec, settings.xling_cache)
+    judge = load_backend("judge", spec, settings.xling_cache)
     judge.check()
     rows: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}
     unread = []
@@ -77,7 +77,7 @@ def ask(
 ) -> list[int | None]:
     """Return whether the judge finds a mechanism in each response: 1, 0, or None for no answer."""
     blocks = [
-        f"{material(post=example.seeker, response=example.response)}\n"
+        f"{quote_material(post=example.seeker, response=example.response)}\n"
         f"Right answer: {'YES' if present else 'NO'}"
         for example, present in shown
     ]
@@ -85,11 +85,11 @@ def ask(
         prompt.fill(
             definition=DEFINITIONS[name],
             examples="\n\n".join(blocks),
-            material=material(post=pair.seeker, response=pair.response),
+            material=quote_material(post=pair.seeker, response=pair.response),
         )
         for pair in pairs
     ]
-    came = ask_json(judge, asked, schema(answer=["YES", "NO"]))
+    came = ask_json(judge, asked, object_schema(answer=["YES", "NO"]))
     values = [came[text].value for text in asked]
     return [None if value is None else int(value["answer"] == "YES") for value in values]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from xling_tasks.errors import SettingError, did_you_mean, user_path
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.safe_json import loads
 from xling_tasks.settings import Settings
 
@@ -124,7 +124,7 @@ _EXAMPLES = {
 
 def settings_with(
     options: argparse.Namespace, *roles: str
-) -> tuple[Settings, tuple[ModelSpec, ...]]:
+) -> tuple[Settings, tuple[ModelConfig, ...]]:
     """Parse `--metadata` and `--languages`; return the settings and the models in ROLES.
 
     Raises:

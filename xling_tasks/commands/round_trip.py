@@ -30,9 +30,9 @@ from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.data.tables import text_lines
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
-from xling_tasks.models.backend import Backend, backend
-from xling_tasks.models.claims import Extraction, extract, verify
-from xling_tasks.models.translate.translator import Translator, translator
+from xling_tasks.models.backend import Backend, load_backend
+from xling_tasks.models.claims import ClaimExtraction, extract_claims, verify_claims
+from xling_tasks.models.translate.translator import Translator, load_translator
 from xling_tasks.output import many
 from xling_tasks.safe_json import json_objects
 
@@ -43,9 +43,9 @@ def check_translator(options: argparse.Namespace) -> str:
     texts = _texts(options.texts)[: options.limit]
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompts = PromptTemplates(settings.prompt_templates)
-    engine = translator(specs[0], settings.xling_cache, prompts.get("translate", "en"))
+    engine = load_translator(specs[0], settings.xling_cache, prompts.get("translate", "en"))
     engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
-    judge = backend("judge", specs[1], settings.xling_cache)
+    judge = load_backend("judge", specs[1], settings.xling_cache)
     judge.check()
     rows = _measured(texts, codes, engine, judge, prompts)
     if options.json:
@@ -68,7 +68,7 @@ def _measured(
 ) -> list[dict[str, Any]]:
     back = {code: _there_and_back(texts, code, engine) for code in codes}
     every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))
-    extractions = extract(every, prompts.get("claims", "en"), judge)
+    extractions = extract_claims(every, prompts.get("claims", "en"), judge)
     claims = dict(zip(every, extractions, strict=True))
     compared = [
         pair
@@ -77,7 +77,7 @@ def _measured(
         if other is not None
         for pair in _pairs(text, other, claims)
     ]
-    said = verify(compared, prompts.get("support", "en"), judge)
+    said = verify_claims(compared, prompts.get("support", "en"), judge)
     verdicts = dict(zip(compared, said, strict=True))
 
     def scores(text: str, other: str | None) -> ClaimScores:
@@ -91,7 +91,7 @@ def _measured(
 
 
 def _pairs(
-    text: str, other: str, claims: dict[str, Extraction]
+    text: str, other: str, claims: dict[str, ClaimExtraction]
 ) -> list[tuple[tuple[str, ...], str]]:
     own, others = claims[text].claims, claims[other].claims
     return [] if own is None or others is None else [(others, text), (own, other)]

@@ -19,8 +19,8 @@ from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
 from xling_tasks.errors import user_path
-from xling_tasks.models.backend import backend
-from xling_tasks.models.form import ask_json, material, schema
+from xling_tasks.models.backend import load_backend
+from xling_tasks.models.structured_output import ask_json, object_schema, quote_material
 from xling_tasks.output import many, refuse_file
 
 
@@ -35,7 +35,7 @@ def topics(options: argparse.Namespace) -> str:
     names = TOPICS if options.list is None else read_list(options.list)
     refuse_file(options.to)
     texts = _texts(load_tasks(options.tasks, read_metadata(options.metadata)))
-    judge = backend("judge", spec, settings.xling_cache)
+    judge = load_backend("judge", spec, settings.xling_cache)
     judge.check()
     prompt = PromptTemplates(settings.prompt_templates).get("topic", "en")
     topic_of = _classify(texts, names, prompt, judge)
@@ -53,9 +53,9 @@ def _classify(
 ) -> dict[str, str]:
     """Return question -> topic; those without a readable reply are unclassified."""
     listed = "\n".join(f"- {name}" for name in names)
-    asked = {question: prompt.fill(material=material(question=text), topics=listed)
+    asked = {question: prompt.fill(material=quote_material(question=text), topics=listed)
              for question, text in texts.items()}  # fmt: skip
-    came = ask_json(judge, [*asked.values()], schema(topic=[*names]))
+    came = ask_json(judge, [*asked.values()], object_schema(topic=[*names]))
     said = {question: came[text].value for question, text in asked.items()}
     return {question: value["topic"] if value else UNCLASSIFIED for question, value in said.items()}
 

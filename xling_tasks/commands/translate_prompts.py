@@ -17,8 +17,8 @@ from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of,
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import DataError, SettingError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
-from xling_tasks.models.spec import ModelSpec
-from xling_tasks.models.translate.translator import translator
+from xling_tasks.models.model_config import ModelConfig
+from xling_tasks.models.translate.translator import load_translator
 from xling_tasks.output import jsonl, many, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
@@ -44,7 +44,7 @@ def translate_prompts(options: argparse.Namespace) -> str:
     rows = _rows(options.file)
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompt = PromptTemplates(settings.prompt_templates).get("translate", "en")
-    engine = translator(spec, settings.xling_cache, prompt)
+    engine = load_translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     lacking = sum(not row.get(FIELDS[code]) for code in codes for row in rows)
     failed = {code: _add(rows, code, engine.translate) for code in codes}
@@ -121,14 +121,14 @@ _TEXTS = (".csv", ".xlsx")
 """Formats whose cells are texts."""
 
 
-def _translate_own(path: Path, to: Path, spec: ModelSpec, settings: Settings) -> str:
+def _translate_own(path: Path, to: Path, spec: ModelConfig, settings: Settings) -> str:
     """Write a file with the texts that it lacks in some languages; those there stay."""
     data = load_custom_dataset(str(path))
     if "en" not in data.languages:
         raise DataError(f"{path}: has no English, which is translated from; add question_en")
     codes = settings.languages or tuple(code for code in data.languages if code != "en")
     prompt = PromptTemplates(settings.prompt_templates).get("translate", "en")
-    engine = translator(spec, settings.xling_cache, prompt)
+    engine = load_translator(spec, settings.xling_cache, prompt)
     engine.check(*(("en", code) for code in codes))
     made: Counter[str] = Counter()
     failed: Counter[str] = Counter()

@@ -25,7 +25,7 @@ from xling_tasks.criteria.sample import (
     words,
 )
 from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
-from xling_tasks.unanswered import empty, failed, refused
+from xling_tasks.failed_response import is_empty, is_failed, is_filtered
 
 AGAIN = "again"
 """Where the second English answer stands among those by language."""
@@ -65,7 +65,7 @@ def _of_response(test: Callable[[str], bool], *, of_failed: bool = False) -> Cal
     """Return whether a response passes a test; None where there is none."""
 
     def per_doc(row: Compared) -> float | None:
-        if row.response is None or (failed(row.response) and not of_failed):
+        if row.response is None or (is_failed(row.response) and not of_failed):
             return None
         return float(test(row.response))
 
@@ -73,12 +73,12 @@ def _of_response(test: Callable[[str], bool], *, of_failed: bool = False) -> Cal
 
 
 RESPONSES_BY_LANGUAGE = (
-    failure("empty_rate", _of_response(empty), "share of empty answers", languages="all",
+    failure("empty_rate", _of_response(is_empty), "share of empty answers", languages="all",
             sign=constant("of:all_prompts")),
-    failure("failed_rate", _of_response(failed, of_failed=True),
+    failure("failed_rate", _of_response(is_failed, of_failed=True),
             "share of answers whose request failed", languages="all",
             sign=constant("of:all_prompts")),
-    failure("content_filter_rate", _of_response(refused),
+    failure("content_filter_rate", _of_response(is_filtered),
             "share of answers that a content filter held back", languages="all",
             sign=constant("of:all_prompts")),
     Metric(LANGID_MATCH, lambda row: row.match, higher_is_better=True, languages="all",

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from xling_metrics.aggregate import RATIO
 
 from xling_tasks.criteria.metric import Metric, constant, counted, failure
+from xling_tasks.failed_response import RESPONSES, is_empty, is_failed, is_filtered
 from xling_tasks.outcomes import HELPED, SERVED
-from xling_tasks.unanswered import ANSWERED, empty, failed, refused
 
 
 class Responses(NamedTuple):
@@ -38,13 +38,13 @@ def most_frequent(texts: Sequence[str]) -> float | None:
 
 
 RESPONSE_METRICS = (
-    failure("failed_rate", lambda own: [sum(map(failed, own.texts)), len(own.texts)],
+    failure("failed_rate", lambda own: [sum(map(is_failed, own.texts)), len(own.texts)],
             "share of responses whose request failed; unscored", aggregate=RATIO,
             sign=constant("of:all_answers")),
-    failure("content_filter_rate", lambda own: [sum(map(refused, own.texts)), len(own.texts)],
+    failure("content_filter_rate", lambda own: [sum(map(is_filtered, own.texts)), len(own.texts)],
             "share of responses that a content filter held back", aggregate=RATIO,
             sign=constant("of:all_answers")),
-    counted(ANSWERED, lambda own: own.record, "responses that came",
+    counted(RESPONSES, lambda own: own.record, "responses that came",
           aggregate=lambda own: sum(each["asked"] - len(each["missing"]) for each in own),
           sign=constant("of:all_answers")),
     counted("repeated_responses", lambda own: own.repeatable,
@@ -91,4 +91,4 @@ ANSWER_METRICS = (
 
 def empty_share(texts: Sequence[str]) -> list[int]:
     """Return [empty, all] of some texts."""
-    return [sum(map(empty, texts)), len(texts)]
+    return [sum(map(is_empty, texts)), len(texts)]

@@ -80,11 +80,14 @@ def replies(sample: Mapping[str, Any]) -> list[list[Any]]:
 
 def missing(sample: Mapping[str, Any]) -> dict[tuple[Any, Any], tuple[str, str]]:
     """(Request, repeat) -> outcome and reason of a reply that is no answer."""
-    rows = listing(mapping(sample.get("n_responses")).get("missing"))
+    rows = map(mapping, listing(mapping(sample.get("n_responses")).get("responses")))
     return {
-        (as_text(row[0]), as_text(row[1])): (as_text(row[2]), as_text(row[3]))
+        (as_text(row.get("request")), as_text(row.get("repeat"))): (
+            as_text(row["outcome"]),
+            as_text(row.get("reason")),
+        )
         for row in rows
-        if isinstance(row, list) and len(row) == 4
+        if row.get("outcome")
     }
 
 

@@ -8,10 +8,7 @@ from typing import Any
 
 from xling_metrics.base import whole_letters
 
-from xling_tasks.unanswered import Answered, Unanswered
-
-CUT = {"length", "max_tokens", "model_length"}
-"""Finish reasons of replies that were cut off."""
+from xling_tasks.failed_response import FailedResponse, ModelResponse, is_truncated
 
 
 def unwrapped(lm: Any) -> Any:
@@ -36,11 +33,13 @@ def clean_reply(reply: Any) -> str:
     Half a letter, as a reply that was cut within an emoji may hold, becomes U+FFFD: it can be
     written to no file in UTF-8, so one such reply would cost the samples of a whole task.
     """
-    if isinstance(reply, Unanswered):
+    if isinstance(reply, FailedResponse):
         return reply
     placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
     text = "" if reply is None or reply == placeholder else whole_letters(str(reply))
-    return Answered.of(text, reply.finish, reply.usage) if isinstance(reply, Answered) else text
+    if isinstance(reply, ModelResponse):
+        return ModelResponse(text, reply.finish_reason, reply.usage)
+    return text
 
 
 def replayed(lm: Any) -> Any:
@@ -109,11 +108,6 @@ _PER_TOKEN = (1.2, 3.5)
 _DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 
 
-def was_cut(reply: str) -> bool:
-    """Whether a service says that it cut a reply off."""
-    return isinstance(reply, Answered) and reply.finish in CUT
-
-
 def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     """Whether a reply is about as long as the model was allowed to write (`max_gen_toks`).
 
@@ -121,8 +115,8 @@ def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     a tokenizer; else the number is guessed from the characters, and a reply that ends a sentence or
     closes a bracket or a bold passage is taken as whole.
     """
-    if isinstance(reply, Answered) and reply.finish:
-        return was_cut(reply)
+    if isinstance(reply, ModelResponse) and reply.finish_reason:
+        return is_truncated(reply)
     if not isinstance(limit, int) or len(reply.encode()) < limit:
         return False
     try:

@@ -17,7 +17,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from xling_tasks.cache.paths import cache_key
+from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.errors import BackendError, user_path
+from xling_tasks.failed_response import ModelResponse, is_failed, response_of
 from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import (
     batch_size_of,
@@ -34,12 +37,10 @@ from xling_tasks.log import log
 from xling_tasks.log_filter import say_when_interrupted
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.logs.results import as_json
-from xling_tasks.models.batches import Round, batches_of
-from xling_tasks.models.service import ServiceDown, in_words, own_transport
+from xling_tasks.models.batches import BatchInterface, open_batches
+from xling_tasks.models.http_api import is_api_backend
+from xling_tasks.models.retry import ServiceUnavailable, format_reasons
 from xling_tasks.output import file_name
-from xling_tasks.replies.folder import key_of
-from xling_tasks.replies.store import ReplyStore
-from xling_tasks.unanswered import Answered, Unanswered, failed
 
 _KINDS = ("generate_until", "loglikelihood")
 _SLICE_SECONDS, _SLICE, _LARGEST = 60.0, 256, 8192
@@ -48,7 +49,7 @@ _SLICE_SECONDS, _SLICE, _LARGEST = 60.0, 256, 8192
 class _Task:
     """One task's requests on this process, and the store of their answers."""
 
-    def __init__(self, instances: Sequence[Any], keys: list[str], store: ReplyStore) -> None:
+    def __init__(self, instances: Sequence[Any], keys: list[str], store: ResponseCache) -> None:
         self.store, self.scored = store, False
         self.keys = {id(item): key for item, key in zip(instances, keys, strict=True)}
         self.allowed = Counter[str]()
@@ -66,36 +67,28 @@ class _Task:
 
     def keep(self, key: str, reply: Any) -> None:
         """Keep an answer; a failed call is none, and is asked for again."""
-        if failed(reply):
+        if is_failed(reply):
             self.failed[reply.reason] += 1
-            self.store.forget([key])
+            self.store.discard([key])
             return
-        gone: list[Any] = []
-        if isinstance(reply, Unanswered):
-            gone = [reply.outcome, reply.reason]
-        elif isinstance(reply, Answered) and (reply.finish or reply.usage):
-            gone = [{"finish": reply.finish, "usage": reply.usage}]
-        answer = str(reply) if isinstance(reply, str) else reply
-        self.store.put_many({key: [answer, *gone]}, replace=True)
+        if isinstance(reply, str):
+            details = reply.details() if isinstance(reply, ModelResponse) else {}
+            self.store.put_many({key: {"text": str(reply), "details": details}})
+        else:
+            self.store.put_many({key: reply})
 
 
-def _reply(kept: list[Any]) -> Any:
-    answer, *gone = kept
-    if len(gone) == 1:
-        return Answered.of(answer, **gone[0])
-    if gone:
-        outcome, reason = gone
-        return Unanswered.of(outcome, reason, answer)
-    return tuple(answer) if isinstance(answer, list) else answer
+def _reply(kept: Any) -> Any:
+    return response_of(**kept) if isinstance(kept, dict) else tuple(kept)
 
 
 class Keeper:
     """The model of a run with its two methods and its hook replaced, until `let_go`."""
 
-    def __init__(self, lm: Any, *, batches: Round | None) -> None:
+    def __init__(self, lm: Any, *, batches: BatchInterface | None) -> None:
         self.run, self._lm, self.tasks = current(), lm, dict[str, _Task]()
         self._service, self._stays = None, uses_answer_cache(lm)
-        if own_transport(unwrapped(lm)):
+        if is_api_backend(unwrapped(lm)):
             self._service = Service(
                 unwrapped(lm), self.run.model_args,
                 lambda r: (own := self._task(r)) is not None and id(r) in own.keys,
@@ -161,7 +154,7 @@ class Keeper:
         except Exception as error:
             kept = self.kept_line()
             self.let_go()
-            if isinstance(error, ServiceDown) and self.where():
+            if isinstance(error, ServiceUnavailable) and self.where():
                 raise BackendError(f"{error}. {kept}") from error
             log.error("%s", kept)
             raise
@@ -189,16 +182,16 @@ class Keeper:
             replies[i], place = reply, self._places[i]
             if place is not None and (i not in self._early or self._early[i] != reply):
                 place[0].keep(place[1], reply)
-            if failed(reply):
+            if is_failed(reply):
                 forget_cached(self._lm, kind, requests[i].args)
 
     def _told(self, kind: str, request: Any, answer: Any) -> None:
         """The cache hook: an answer is there, while others are still being made."""
-        if self._hook is not None and not failed(answer):
+        if self._hook is not None and not is_failed(answer):
             self._hook.add_partial(
                 kind, request, str(answer) if isinstance(answer, str) else answer
             )
-        if (waiting := self._waiting.get(_seen_as(kind, request))) and not failed(answer):
+        if (waiting := self._waiting.get(_seen_as(kind, request))) and not is_failed(answer):
             i = waiting.pop()
             task, key = self._places[i]  # type: ignore[misc]
             self._early[i] = answer
@@ -223,10 +216,10 @@ class Keeper:
 
     def _go_on(self, requests: list[Any], rest: list[int]) -> None:
         """Draw on: with the same seed a second start would draw the first one's answers again."""
-        runs = max((task.store.runs_before for task in self.tasks.values()), default=0)
+        runs = max((task.store.files_before for task in self.tasks.values()), default=0)
         if not rest or not runs:
             return
-        reseed(int(key_of(sorted(self.tasks), runs)[:8], 16) % 2**31)
+        reseed(int(cache_key(sorted(self.tasks), runs)[:8], 16) % 2**31)
         if (go_on := getattr(unwrapped(self._lm), "continue_after", None)) is not None:
             left = set(rest)
             go_on([request for i, request in enumerate(requests) if i not in left])
@@ -236,7 +229,7 @@ class Keeper:
     def where(self) -> str:
         """The folder of the answers; '' if none are kept."""
         stores = [task.store for task in self.tasks.values()]
-        return next((str(s.folder.parent) for s in stores if s.folder and not s.failed), "")
+        return next((str(s.folder.parent) for s in stores if s.folder and not s.error), "")
 
     def kept_line(self) -> str:
         """What is kept, and how to go on."""
@@ -252,7 +245,7 @@ class Keeper:
             again = sum((own.failed for own in self.tasks.values()), Counter[str]())
             if again:
                 log.warning("%d requests to the model under test failed (%s) and are unscored. %s",
-                            again.total(), in_words(again), self.kept_line())  # fmt: skip
+                            again.total(), format_reasons(again), self.kept_line())  # fmt: skip
             self.let_go()
 
     def conclude(self) -> None:
@@ -282,19 +275,19 @@ def watch(
         end()
     folder = user_path(resume) if isinstance(resume, str) else cache
     if _current is None:
-        batches = batches_of("the model under test", unwrapped(lm), folder) if batch else None
+        batches = open_batches("the model under test", unwrapped(lm), folder) if batch else None
         _current = Keeper(lm, batches=batches)
     digests: dict[int, str] = {}
     keys = []
     for item in instances:
         doc = digests.setdefault(id(item.doc), "") or doc_digest(item.doc)
         digests[id(item.doc)] = doc
-        keys.append(key_of(doc, item.request_type, item.args)[:32])
+        keys.append(cache_key(doc, item.request_type, item.args)[:32])
     place = None if folder is None else folder / "answers" / _name(task, lm, keys, instances)
-    store = ReplyStore(place)
+    store = ResponseCache(place)
     if resume is False and place is not None and len(store):
         place.rename(place.with_name(f"{place.name}.aside-{time.time_ns()}"))
-        store = ReplyStore(place)
+        store = ResponseCache(place)
     _current.tasks[task] = _Task(instances, keys, store)
 
 
@@ -307,7 +300,7 @@ def _name(task: str, lm: Any, keys: list[str], instances: Sequence[Any]) -> str:
         model = run.model, told, list(run.seeds), list(files_of(told))
     rank, size = getattr(lm, "rank", 0), getattr(lm, "world_size", 1)
     asked = [[key, item.repeats] for key, item in zip(keys, instances, strict=True)]
-    return f"{file_name(task)}-{key_of(asked, model)[:16]}-rank{rank}of{size}"
+    return f"{file_name(task)}-{cache_key(asked, model)[:16]}-rank{rank}of{size}"
 
 
 def scored(task: str) -> None:

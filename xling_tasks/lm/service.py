@@ -12,17 +12,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from xling_tasks.models.service import (
-    FAILED,
-    REFUSED,
-    Call,
-    Health,
-    Limits,
-    Reply,
-    concurrency,
-    stream,
-)
-from xling_tasks.unanswered import Answered, Unanswered
+from xling_tasks.failed_response import FailedResponse, ModelResponse
+from xling_tasks.models.http_api import ApiRequest, concurrency
+from xling_tasks.models.transport import ModelClient
 
 
 class Service:
@@ -31,11 +23,10 @@ class Service:
     def __init__(
         self, lm: Any, args: Mapping[str, Any], ours: Callable[[Any], bool], *, batches: Any = None
     ) -> None:
-        self._lm, self._ours, self._batches = lm, ours, batches
+        self._lm, self._ours = lm, ours
         self._before, self._concurrent = lm.generate_until, lm._concurrent
         lm._concurrent = max(concurrency(lm), int(getattr(lm, "_batch_size", 1) or 1))
-        self._limits = Limits.of(args)
-        self._health = Health("the model under test", self._limits, concurrency(lm))
+        self._client = ModelClient("the model under test", lm, args, batches=batches)
         lm.__dict__["generate_until"] = self._generate_until
 
     def undo(self) -> None:
@@ -51,19 +42,17 @@ class Service:
             given = self._before([requests[i] for i in others], disable_tqdm=disable_tqdm)
             for i, reply in zip(others, given, strict=True):
                 replies[i] = reply
-        calls = [Call(*requests[i].args[:2]) for i in ours]
+        calls = [ApiRequest(*requests[i].args[:2]) for i in ours]
+
+        def keep(position: int, response: ModelResponse) -> None:
+            """Tell the cache hook, as the harness's own backends do."""
+            if not isinstance(response, FailedResponse):
+                self._lm.cache_hook.add_partial("generate_until", calls[position], response)
+
         bar = tqdm(total=len(ours), desc="Asking the model", disable=disable_tqdm or not ours)
-        arriving = stream(self._lm, calls, self._limits, self._health, self._batches)
-        with bar, contextlib.closing(arriving):
+        with bar, contextlib.closing(self._client.send(calls, keep)) as arriving:
             for arrived in arriving:
                 bar.update(len(arrived))
-                for i, reply in arrived:
-                    replies[ours[i]] = as_text(reply)
+                for i, response in arrived:
+                    replies[ours[i]] = response
         return replies
-
-
-def as_text(reply: Reply) -> str:
-    """A reply as it travels through the harness: an `Unanswered` where there is no answer."""
-    if reply.outcome in (FAILED, REFUSED):
-        return Unanswered.of(reply.outcome, reply.reason, reply.text)
-    return Answered.of(reply.text, reply.finish, reply.usage)

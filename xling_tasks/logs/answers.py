@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from xling_tasks.replies.folder import key_of
+from xling_tasks.cache.paths import cache_key
 
 _DIGITS = 32
 
@@ -16,4 +16,4 @@ def doc_digest(doc: Mapping[str, Any]) -> str:
     from lm_eval.utils import handle_non_serializable
 
     plain = json.loads(json.dumps(doc, default=handle_non_serializable))
-    return key_of(plain)[:_DIGITS]
+    return cache_key(plain)[:_DIGITS]

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_tasks.errors import DataError
+from xling_tasks.failed_response import logged_details, response_of
 from xling_tasks.logs.answers import doc_digest
 from xling_tasks.logs.by_language import recorded
 from xling_tasks.logs.replay_prompts import Logged
 from xling_tasks.logs.results import Results, model_line, read_run
 from xling_tasks.logs.samples import SAMPLES, check_folder, without_results
 from xling_tasks.safe_json import loads, read_lines
-from xling_tasks.unanswered import missing_in
 
 _REPLAY = "xling_replay"
 
@@ -144,13 +144,15 @@ class TaskLog(AnyLog):
         return doc_digest(row["doc"]), str(row["doc"].get("question_id"))
 
     def _requests(self, row: dict[str, Any]) -> Iterator[LoggedRequest]:
-        arguments, missing = row["arguments"], missing_in(row)
+        arguments, details = row["arguments"], logged_details(row)
         for number, replies in enumerate(row["resps"]):
             asked = arguments[f"gen_args_{number}"]
             content, argument = asked["arg_0"], asked["arg_1"]
             prompt = Logged(content, self.template is not None)
             if isinstance(argument, dict):
-                answers = [missing.get((number, i), str(r)) for i, r in enumerate(replies)]
+                answers: list[str] = [
+                    response_of(str(r), details.get((number, i), {})) for i, r in enumerate(replies)
+                ]
                 yield LoggedRequest("generate_until", prompt, argument, answers)
             else:
                 # The harness logs numbers as texts that give back exactly the same number.

@@ -12,7 +12,7 @@ from typing import Any
 
 from xling_tasks.criteria import CRITERIA, form_of
 from xling_tasks.criteria.sample import Part, Passage, answer_part, as_text, mapping, words
-from xling_tasks.unanswered import ANSWERED
+from xling_tasks.failed_response import RESPONSES
 
 MOST = 300
 """Texts under one heading that are shown; the row itself has the others."""
@@ -85,7 +85,7 @@ def anything(sample: Mapping[str, Any], language: str) -> list[Part]:
 
 def rest(sample: Mapping[str, Any], used: Collection[str] = ()) -> list[Part]:
     """Values with texts in them that no heading of the criterion shows."""
-    hidden = KNOWN | set(used) | {ANSWERED}
+    hidden = KNOWN | set(used) | {RESPONSES}
     return [
         Part(words(name).capitalize(), [Passage(as_text(value))])
         for name, value in sample.items()

@@ -1,4 +1,4 @@
-"""Any model of the harness in a second role: built once, asked in batches, replies cached."""
+"""Any model of the harness in a second role: built once, asked in batches, responses cached."""
 
 from __future__ import annotations
 
@@ -7,61 +7,45 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tqdm import tqdm
 
+from xling_tasks.cache.paths import cache_folder, cache_key
+from xling_tasks.cache.response_cache import open_cache
 from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
+from xling_tasks.failed_response import REQUEST_FAILED, FailedResponse, ModelResponse, response_of
 from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name, sent_temperature, speaks_chat, unwrapped
 from xling_tasks.harness.run import bind, current
 from xling_tasks.log import log
-from xling_tasks.models.batches import batches_of
-from xling_tasks.models.service import (
-    ANSWER,
-    FAILED,
-    Call,
-    Health,
-    Limits,
-    Reply,
-    ServiceDown,
-    Stream,
-    concurrency,
-    in_words,
-    own_transport,
-    stream,
-    tell,
-)
-from xling_tasks.models.spec import SELF, ModelSpec
-from xling_tasks.replies.folder import cache_folder, key_of
-from xling_tasks.replies.store import store_of
+from xling_tasks.models.batches import open_batches
+from xling_tasks.models.http_api import ApiRequest, is_api_backend
+from xling_tasks.models.model_config import SELF, ModelConfig
+from xling_tasks.models.retry import ServiceUnavailable, count_failures, format_reasons
+from xling_tasks.models.transport import ModelClient
 from xling_tasks.secrets import redact, redact_log, remember
+
+Named = tuple[str, dict[str, Any]]
+"""A model of the harness by its name and arguments."""
 
 
 class Conversation(str):
-    """A prompt, the reply to it, and what is asked next.
+    """A prompt, the response to it, and what is asked next.
 
     It is the text that a model without a chat template gets; one with a template gets `messages`.
     """
 
     messages: list[dict[str, str]]
 
-    def __new__(cls, prompt: str, reply: str, request: str) -> Conversation:
+    def __new__(cls, prompt: str, response: str, request: str) -> Conversation:
         """Join the turns."""
-        self = super().__new__(cls, f"{prompt}\n\n{reply}\n\n{request}\n")
-        roles = ("user", "assistant", "user")
-        texts = (prompt, reply, request)
-        self.messages = [{"role": r, "content": t} for r, t in zip(roles, texts, strict=True)]
+        self = super().__new__(cls, f"{prompt}\n\n{response}\n\n{request}\n")
+        turns = {"user": prompt, "assistant": response}
+        self.messages = [{"role": role, "content": text} for role, text in turns.items()]
+        self.messages.append({"role": "user", "content": request})
         return self
-
-
-def messages_of(prompt: str) -> list[dict[str, str]]:
-    """A prompt as the messages of a chat template."""
-    if isinstance(prompt, Conversation):
-        return prompt.messages
-    return [{"role": "user", "content": prompt}]
 
 
 class Backend:
@@ -69,236 +53,197 @@ class Backend:
 
     Attributes:
         role: What it is for (`judge`, ...), for messages and the cache's name.
-        spec: What was asked for.
+        config: The setting that names it.
         lm: The harness model.
-        identity: What makes its replies what they are; None if it cannot be told, and so nothing
-            can be cached.
+        identity: What makes its responses what they are; None if it cannot be told, so that nothing
+            is cached.
+        chat: Whether prompts go through its chat template.
+        client: What sends requests to it.
+        temperature: 0, unless the backend sends another.
     """
 
     def __init__(
-        self, role: str, spec: ModelSpec, cache: str | bool | None = None, *, keeps: bool = True
-    ) -> None:
-        self.role = role
-        self.spec = spec
-        self.lm, self._named = under_test(role) if spec.model == SELF else build(role, spec)
-        self.identity = _identity(role, self._named)
-        self.chat = wants_chat(self.lm, spec)
-        self._checked = False
-        self._limits = Limits.of(self._args, deadline=spec.deadline)
-        self._health = Health(role, self._limits, concurrency(self.lm))
+        self, role: str, config: ModelConfig, cache: str | bool | None = None, *,
+        caches: bool = True,
+    ) -> None:  # fmt: skip
+        self.role, self.config = role, config
+        model = find_model_under_test(role) if config.model == SELF else build_model(role, config)
+        self.lm, self._named = model
+        args = self._named[1] if self._named else {}
+        self.identity = self._named and (self._named[0], identity_of(args), list(files_of(args)))
+        self.chat = uses_chat_template(self.lm, config)
+        self.temperature = sent_temperature(self.lm, 0.0)
         if self.temperature != 0:
             log.warning(
-                "%s: this backend decodes at temperature %g for this model, whatever is asked "
-                "for; its replies are not reproducible, and its signature says so",
-                role,
-                self.temperature,
-            )
+                "%s: this backend decodes at temperature %g for this model, whatever is asked for; "
+                "its responses are not reproducible, and its signature says so",
+                role, self.temperature,
+            )  # fmt: skip
         folder = cache_folder(cache) if self.identity is not None else None
-        self._store = store_of(role, folder if keeps else None)
-        self._batches = batches_of(role, self.lm, folder) if spec.batch else None
+        self._cache = open_cache(role, folder if caches else None)
+        batches = open_batches(role, self.lm, folder) if config.batch else None
+        self.client = ModelClient(role, self.lm, args, deadline=config.deadline, batches=batches)
+        self._checked = False
 
     @property
     def signature(self) -> str:
-        """The model and the arguments that can change a reply, without secrets, in one line."""
-        told = redact(identity_of(self._args))
-        args = ",".join(f"{k}={v}" for k, v in sorted(told.items()))
-        name = self._named[0] if self._named else class_name(self.lm)
+        """The model and the arguments that can change a response, without secrets, in one line."""
+        name, args = self._named or (class_name(self.lm), {})
+        fields = ",".join(f"{k}={v}" for k, v in sorted(redact(identity_of(args)).items()))
         chat = "yes" if self.chat else "no"
-        return f"{name}({args})|chat_template:{chat}|temperature:{self.temperature:g}"
+        return f"{name}({fields})|chat_template:{chat}|temperature:{self.temperature:g}"
 
     @functools.cached_property
     def takes_schema(self) -> bool:
-        """Whether a chat service takes a JSON schema for its reply; asked once."""
-        if not (self.chat and own_transport(self.lm)):
+        """Whether a chat service takes a JSON schema for its responses; probed once."""
+        if not (self.chat and is_api_backend(self.lm)):
             return False
-        form = {"type": "object", "properties": {"ready": {"type": "boolean"}},
-                "required": ["ready"], "additionalProperties": False}  # fmt: skip
-        asked = {
-            "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": form},
-        }
-        arguments = {**self.gen_kwargs(()), "max_gen_toks": 64, "response_format": asked}
-        call = Call(self._context('Reply with this JSON object: {"ready": true}'), arguments)
-        once = replace(self._limits, attempts=1, deadline=60.0)
-        try:
-            health = Health(self.role, once, 1)
-            with contextlib.closing(stream(self.lm, [call], once, health)) as arriving:
-                replies = [reply for arrived in arriving for _, reply in arrived]
-        except BackendError:
-            return False
-        if refused := not replies or replies[0].failed:
+        schema = {"type": "object", "properties": {"ready": {"type": "boolean"}},
+                  "required": ["ready"], "additionalProperties": False}  # fmt: skip
+        kwargs = {**self.gen_kwargs(), "max_gen_toks": 64, **response_format(schema)}
+        (request,) = self.requests(['Reply with this JSON object: {"ready": true}'], kwargs)
+        takes = isinstance(self.client.probe(request), ModelResponse)
+        if not takes:
             log.info("%s: takes no JSON schema; asked for JSON in words", self.role)
-        return not refused
-
-    @property
-    def temperature(self) -> float:
-        """0, unless the backend puts another temperature in its place."""
-        return sent_temperature(self.lm, 0.0)
-
-    @property
-    def _args(self) -> dict[str, Any]:
-        return dict(self._named[1]) if self._named else {}
+        return takes
 
     def check(self) -> None:
-        """Ask for one short reply, once, so that a wrong model or key fails before the run begins.
+        """Ask for one short response, once, so that a wrong model or key fails before the run.
 
         Raises:
             BackendError: With what the backend said.
         """
         if self._checked:
             return
-        arguments = {**self.gen_kwargs(()), "max_gen_toks": 8}
-        once = replace(self._limits, attempts=min(3, self._limits.attempts), deadline=60.0)
-        health = Health(self.role, once, 1)
-        call = Call(self._context("Reply with the word: ready"), arguments)
+        kwargs = {**self.gen_kwargs(), "max_gen_toks": 8}
         try:
-            with contextlib.closing(stream(self.lm, [call], once, health)) as arriving:
-                replies = [reply for arrived in arriving for _, reply in arrived]
+            (request,) = self.requests(["Reply with the word: ready"], kwargs)
+            response = self.client.probe(request, attempts=3)
+            problem = "" if isinstance(response, ModelResponse) else response.reason
         except Exception as error:
-            replies = [Reply("", FAILED, f"{type(error).__name__}: {error}")]
-        if replies[0].failed:
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
             raise BackendError(
-                f"{self.role}: {self.spec.model!r} does not answer ({replies[0].reason}); check "
+                f"{self.role}: {self.config.model!r} does not answer ({problem}); check "
                 f"--metadata {self.role}, its server and its API key"
             )
         self._checked = True
 
-    def ask(self, prompts: Sequence[str], **how: Any) -> list[str | None]:
-        """The texts of `replies`; None where there is none."""
-        return [reply.said for reply in self.replies(prompts, **how)]
-
-    def replies(
+    def generate(
         self,
         prompts: Sequence[str],
         *,
         until: Sequence[str] = (),
-        at_least: int = 0,
-        response_format: Mapping[str, Any] | None = None,
-    ) -> list[Reply]:
-        """One greedy reply per prompt, in order.
+        min_tokens: int = 0,
+        schema: Mapping[str, Any] | None = None,
+    ) -> list[ModelResponse]:
+        """Return one greedy response per prompt, in order.
 
-        Equal prompts are asked once, known ones not at all. A reply is cached the moment it
+        Equal prompts are asked once, known ones not at all. A response is cached the moment it
         arrives; a prompt that fails fails alone, and is asked again by the next run.
 
         Args:
             prompts: What to ask.
-            until: Texts at which a reply ends.
-            at_least: Tokens that a reply must have room for, where the setting gives it less.
-            response_format: The form of the reply, for services that take one.
+            until: Texts at which a response ends.
+            min_tokens: Tokens that a response must have room for, where the setting gives it less.
+            schema: The JSON schema of the response, for services that take one.
 
         Raises:
-            ServiceDown: If the service stays down; what arrived is cached.
+            ServiceUnavailable: If the service is; what arrived is cached.
         """
-        gen_kwargs = self.gen_kwargs(until)
-        if response_format is not None and self.takes_schema:
-            gen_kwargs["response_format"] = dict(response_format)
-        gen_kwargs["max_gen_toks"] = max(gen_kwargs["max_gen_toks"], at_least)
-        key = {prompt: key_of(self.identity, self.chat, gen_kwargs, prompt) for prompt in prompts}
-        replies: dict[str, Reply] = {}
-
-        def known(there: dict[str, Any]) -> None:
-            replies.update({prompt: Reply(**kept) for prompt, kept in there.items()})
-
-        def ask(open_: list[str]) -> None:
-            calls = [Call(self._context(prompt), gen_kwargs) for prompt in open_]
-            self._ask(open_, calls, key, replies)
-
-        self._store.share(key, known, ask)
-        self._say_missing(replies)
-        return [replies[prompt] for prompt in prompts]
+        kwargs = self.gen_kwargs(until)
+        kwargs["max_gen_toks"] = max(kwargs["max_gen_toks"], min_tokens)
+        if schema is not None and self.takes_schema:
+            kwargs |= response_format(schema)
+        keys = {prompt: cache_key(self.identity, self.chat, kwargs, prompt) for prompt in prompts}
+        cached = self._cache.get_many(keys.values())
+        responses = {p: response_of(**cached[key]) for p, key in keys.items() if key in cached}
+        self._ask([prompt for prompt in keys if prompt not in responses], kwargs, keys, responses)
+        self._log_missing(responses)
+        return [responses[prompt] for prompt in prompts]
 
     def _ask(
-        self,
-        prompts: list[str],
-        calls: list[Call],
-        key: Mapping[str, str],
-        replies: dict[str, Reply],
-    ) -> None:
-        """Ask for some prompts, and keep each reply as it arrives; some turn out to be none."""
-        bar = tqdm(total=len(calls), desc=f"Asking the {self.role}")
+        self, prompts: list[str], gen_kwargs: dict[str, Any], keys: Mapping[str, str],
+        responses: dict[str, ModelResponse],
+    ) -> None:  # fmt: skip
+        """Ask some prompts and add their responses, each cached as it arrives."""
+
+        def keep(i: int, response: ModelResponse) -> None:
+            if response.strip() and not response.outcome:
+                entry = {"text": str(response), "details": response.details()}
+                self._cache.put_many({keys[prompts[i]]: entry})
+
+        arriving = self.client.send(self.requests(prompts, gen_kwargs), keep)
+        bar = tqdm(total=len(prompts), desc=f"Asking the {self.role}", disable=not prompts)
         try:
-            with bar, contextlib.closing(self.stream(calls)) as arriving:
+            with bar, contextlib.closing(arriving):
                 for arrived in arriving:
-                    last = dict(arrived)
-                    known = {i for i in last if prompts[i] in replies}
-                    replies.update({prompts[i]: reply for i, reply in last.items()})
-                    bar.update(len(last) - len(known))
-                    kept = {key[prompts[i]]: own.kept() for i, own in last.items() if own.said}
-                    self._store.put_many(kept, replace=True)
-        except ServiceDown:
-            second = all(isinstance(prompt, Conversation) for prompt in prompts)
-            if own_transport(self.lm) or not second:
+                    responses.update({prompts[i]: response for i, response in arrived})
+                    bar.update(len(arrived))
+        except ServiceUnavailable:
+            repairs = all(isinstance(prompt, Conversation) for prompt in prompts)
+            if is_api_backend(self.lm) or not repairs:
                 raise
-            # First replies may leave a local model no room for a second question: they count.
-            self._health.works()
+            # First responses may leave a local model no room for a repair turn: they count.
+            self.client.breaker.record_response()
             for prompt in prompts:
-                replies.setdefault(prompt, Reply("", FAILED, "no room for a second question"))
+                gone = FailedResponse(REQUEST_FAILED, "no room for a repair turn")
+                responses.setdefault(prompt, gone)
 
-    def stream(self, calls: Sequence[Call]) -> Stream:
-        """Replies of calls as they arrive, uncached; see `calls.stream`."""
-        return stream(self.lm, calls, self._limits, self._health, self._batches)
-
-    def calls(self, prompts: Iterable[str], gen_kwargs: dict[str, Any]) -> list[Call]:
-        """Prompts as calls of `stream`, to which anything may be said."""
-        return [Call(self._context(prompt), gen_kwargs) for prompt in prompts]
-
-    def _say_missing(self, replies: Mapping[str, Reply]) -> None:
-        reasons = Counter(reply.reason for reply in replies.values() if reply.outcome != ANSWER)
-        tell(self.role, reasons)
-        if reasons:
-            log.error(
-                "%s: %d of %d prompts have no reply (%s); they are counted as unscored. Replies "
-                "so far are cached: run again to ask only for the rest.",
-                self.role, sum(reasons.values()), len(replies), in_words(reasons),
-            )  # fmt: skip
+    def requests(self, prompts: Iterable[str], gen_kwargs: Mapping[str, Any]) -> list[ApiRequest]:
+        """Return prompts as requests of `client`."""
+        return [ApiRequest(self._context(prompt), dict(gen_kwargs)) for prompt in prompts]
 
     def _context(self, prompt: str) -> Any:
         if not self.chat:
             return prompt
-        return self.lm.apply_chat_template(messages_of(prompt))
+        single = [{"role": "user", "content": prompt}]
+        return self.lm.apply_chat_template(getattr(prompt, "messages", single))
 
-    def gen_kwargs(self, until: Sequence[str]) -> dict[str, Any]:
-        """The arguments of a greedy reply."""
+    def _log_missing(self, responses: Mapping[str, ModelResponse]) -> None:
+        reasons = Counter(response.reason for response in responses.values() if response.reason)
+        count_failures(self.role, reasons)
+        if reasons:
+            log.error(
+                "%s: %d of %d prompts have no response (%s); they are unscored. Responses so far "
+                "are cached: run again to ask only for the rest.",
+                self.role, reasons.total(), len(responses), format_reasons(reasons),
+            )  # fmt: skip
+
+    def gen_kwargs(self, until: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the generation arguments of a greedy response."""
         return {
             "temperature": 0.0,
             "do_sample": False,
             # Some servers refuse an empty list of stops; this one ends a text anyway.
             "until": list(until) or ["<|endoftext|>"],
-            "max_gen_toks": self.spec.max_gen_toks,
+            "max_gen_toks": self.config.max_gen_toks,
         }
 
 
-def _identity(role: str, named: tuple[str, dict[str, Any]] | None) -> Any:
-    """What makes the replies of a model what they are."""
-    if named is None:
-        return None
-    name, args = named
-    return name, identity_of(args), list(files_of(args))
+def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the argument by which OpenAI, vLLM, SGLang, llama.cpp and Ollama take a schema."""
+    json_schema = {"name": "reply", "strict": True, "schema": dict(schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
 
-def backend(
-    role: str, spec: ModelSpec, cache: str | bool | None = None, *, keeps: bool = True
+def load_backend(
+    role: str, config: ModelConfig, cache: str | bool | None = None, *, caches: bool = True
 ) -> Backend:
-    """The backend for a role; the same one for the same spec, so that tasks share it.
+    """Return the backend for a role; the same one for the same setting, so that tasks share it.
 
-    It keeps no replies (`keeps`) for a role that keeps what it makes of them.
+    With `caches=False` it keeps no responses, for a role that keeps what it makes of them.
     """
-    told = json.dumps(spec.__dict__, sort_keys=True, default=str)
-    if spec.model == SELF:
-        return _shared_self(role, told, cache, keeps, run_token())
-    return _shared(role, told, cache, keeps)
+    setting = json.dumps(config.__dict__, sort_keys=True, default=str)
+    run = current_run_token() if config.model == SELF else None
+    return _shared(role, setting, cache, caches, run)
 
 
-@functools.lru_cache(maxsize=16)  # a jury of nine, a reader, a translator
-def _shared(role: str, spec: str, cache: str | bool | None, keeps: bool) -> Backend:
-    return Backend(role, ModelSpec(**json.loads(spec)), cache, keeps=keeps)
-
-
-@functools.lru_cache(maxsize=2)
-def _shared_self(
-    role: str, spec: str, cache: str | bool | None, keeps: bool, lm: _ByIdentity
+@functools.lru_cache(maxsize=16)  # nine judges, an extractor, a translator
+def _shared(
+    role: str, setting: str, cache: str | bool | None, caches: bool, run: _ByIdentity | None
 ) -> Backend:
-    return Backend(role, ModelSpec(**json.loads(spec)), cache, keeps=keeps)
+    return Backend(role, ModelConfig(**json.loads(setting)), cache, caches=caches)
 
 
 class _ByIdentity:
@@ -314,43 +259,49 @@ class _ByIdentity:
         return isinstance(other, _ByIdentity) and other.lm is self.lm
 
 
-def run_token() -> _ByIdentity:
-    """What tells this run from others in one process: its model under test, by identity."""
+def current_run_token() -> _ByIdentity:
+    """Return what tells this run from others in one process: its model under test, by identity."""
     return _ByIdentity(current().lm)
 
 
-def under_test(role: str) -> tuple[Any, tuple[str, dict[str, Any]] | None]:
-    """The model under test; its name and arguments where the run has them."""
+def find_model_under_test(role: str) -> tuple[Any, Named | None]:
+    """Return the model under test, with its name and arguments where the run has them.
+
+    Raises:
+        BackendError: If no run is in progress.
+    """
     run = bind()  # the run that was bound last may be over
-    lm, name = run.lm, run.model
-    if lm is None:
+    if run.lm is None:
         raise BackendError(f"{role}: 'self' is the model under test, but none is running")
-    if not isinstance(name, str):
-        return unwrapped(lm), None
-    return unwrapped(lm), (name, dict(run.model_args))
+    named = (run.model, dict(run.model_args)) if isinstance(run.model, str) else None
+    return unwrapped(run.lm), named
 
 
-def build(role: str, spec: ModelSpec) -> tuple[Any, tuple[str, dict[str, Any]]]:
-    """A backend of the harness with its name and arguments.
+def build_model(role: str, config: ModelConfig) -> tuple[Any, Named]:
+    """Build a model of the harness.
 
     Raises:
         BackendError: If there is none of this name, or it cannot be built.
     """
-    remember(spec.model_args)
-    model = model_named(role, spec.model)
-    extra = {} if spec.batch_size is None else {"batch_size": spec.batch_size}
+    remember(config.model_args)
+    model = find_model_class(role, config.model)
+    extra = {} if config.batch_size is None else {"batch_size": config.batch_size}
     try:
-        lm = model.create_from_arg_obj(dict(spec.model_args), extra)
+        lm = model.create_from_arg_obj(dict(config.model_args), extra)
     except Exception as error:
         raise BackendError(
-            f"{role}: the harness could not build {spec.model!r} with {redact(spec.model_args)}: "
-            + redact_log(f"{type(error).__name__}: {error}")
+            f"{role}: the harness could not build {config.model!r} with "
+            f"{redact(config.model_args)}: " + redact_log(f"{type(error).__name__}: {error}")
         ) from error
-    return lm, (spec.model, dict(spec.model_args))
+    return lm, (config.model, dict(config.model_args))
 
 
-def model_named(role: str, name: str) -> Any:
-    """The harness's kind of model with a name; a `BackendError` where it has none."""
+def find_model_class(role: str, name: str) -> Any:
+    """Return the harness's class of models with a name.
+
+    Raises:
+        BackendError: If it has none.
+    """
     from lm_eval.api.registry import get_model
 
     register_models()  # a command of ours may come here without the harness's task manager
@@ -360,10 +311,10 @@ def model_named(role: str, name: str) -> Any:
         raise BackendError(f"{role}.model: {error.args[0]}") from error
 
 
-def wants_chat(lm: Any, spec: ModelSpec) -> bool:
-    """Whether prompts go through the backend's chat template."""
-    if isinstance(spec.apply_chat_template, bool):
-        return spec.apply_chat_template
+def uses_chat_template(lm: Any, config: ModelConfig) -> bool:
+    """Return whether prompts go through the backend's chat template."""
+    if isinstance(config.apply_chat_template, bool):
+        return config.apply_chat_template
     if speaks_chat(lm):
         return True
     try:

@@ -14,7 +14,7 @@ from xling_metrics.encoder import Encoder
 
 from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.log import warn_once
-from xling_tasks.models.spec import named_model
+from xling_tasks.models.model_config import parse_model_name
 
 DEFAULTS = {
     "encoder": {
@@ -32,25 +32,25 @@ _KEYS = ("model", "revision", "layer", "device", "dtype", "batch_size")
 
 
 @dataclass(frozen=True)
-class EncoderSpec:
+class EncoderConfig:
     """An encoder setting: JSON of the arguments of `xling_metrics.encoder.Encoder.load`."""
 
     arguments: str
 
     @classmethod
-    def parse(cls, name: str, value: Any) -> EncoderSpec:
+    def parse(cls, name: str, value: Any) -> EncoderConfig:
         """Read a model name, or `{"model": ..., "revision": ..., "layer": ...}`.
 
         Raises:
             SettingError: Naming the key that is wrong.
         """
         form = 'a model name, {"model": ...} or false'
-        value = named_model(f"--metadata {name}", value, _KEYS, form)
+        value = parse_model_name(f"--metadata {name}", value, _KEYS, form)
         value["model"] = os.path.expanduser(value["model"])
         return cls(json.dumps(value, sort_keys=True))
 
 
-def encoders_as_published(settings: Mapping[str, Any]) -> None:
+def require_published_encoders(settings: Mapping[str, Any]) -> None:
     """Refuse other encoders than the papers'; none at all leaves its metrics out.
 
     Raises:
@@ -58,7 +58,7 @@ def encoders_as_published(settings: Mapping[str, Any]) -> None:
     """
     for name, usual in DEFAULTS.items():
         chosen = settings.get(name)
-        if not isinstance(chosen, EncoderSpec):
+        if not isinstance(chosen, EncoderConfig):
             continue
         given = json.loads(chosen.arguments)
         paper = usual["model"].rpartition("/")[2]
@@ -70,7 +70,7 @@ def encoders_as_published(settings: Mapping[str, Any]) -> None:
             )
 
 
-def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
+def load_encoder(setting: EncoderConfig | bool | None, name: str) -> Any:
     """The encoder of a setting; None if it is switched off or the default one cannot be had.
 
     A setting is None for the default, False for none.
@@ -80,9 +80,11 @@ def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
     """
     if setting is False:
         return None
-    spec = setting if isinstance(setting, EncoderSpec) else EncoderSpec.parse(name, DEFAULTS[name])
+    spec = (
+        setting if isinstance(setting, EncoderConfig) else EncoderConfig.parse(name, DEFAULTS[name])
+    )
     encoder, problem = _load(spec)
-    if encoder is None and isinstance(setting, EncoderSpec):
+    if encoder is None and isinstance(setting, EncoderConfig):
         raise BackendError(f"--metadata {name}={spec.arguments}: {problem}")
     if encoder is None:
         warn_once(
@@ -94,7 +96,7 @@ def encoder_for(setting: EncoderSpec | bool | None, name: str) -> Any:
 
 
 @functools.lru_cache(maxsize=4)
-def _load(spec: EncoderSpec) -> tuple[Any, str]:
+def _load(spec: EncoderConfig) -> tuple[Any, str]:
     """The encoder, or None with the reason; tried once per process."""
     try:
         arguments = json.loads(spec.arguments)

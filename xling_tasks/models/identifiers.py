@@ -16,7 +16,7 @@ from xling_tasks.errors import SettingError
 _SAME_SCRIPT = {"Hani": "Hans", "Hant": "Hans", "Kore": "Hang", "Hrkt": "Jpan"}
 
 
-def checked(option: str, value: object) -> str | None:
+def validate_identifier(option: str, value: object) -> str | None:
     """The setting, if all that it needs is there.
 
     Raises:

@@ -1,6 +1,6 @@
-"""The judge of correctness: what it is asked, and what its verdict is.
+"""The judge of correctness: what it is asked, and the label that it gives.
 
-There is one judge or several, perhaps asked in both orders of the two answers. The label of an
+There is one judge or a panel, perhaps asked in both orders of the two answers. The label of an
 answer is the one that more than half of all judges gave; one that cannot be asked or read has no
 vote.
 """
@@ -16,15 +16,21 @@ from typing import NamedTuple
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.form import Answer, ask_json, material, schema
+from xling_tasks.models.structured_output import (
+    JsonResponse,
+    ask_json,
+    join_texts,
+    object_schema,
+    quote_material,
+)
 from xling_tasks.readers.reasoning import strip_reasoning
 
-_FORM = schema(reasoning="string", verdict=list(OPTIONS.values()))
-_LABEL = {wording: label for label, wording in OPTIONS.items()}
+_SCHEMA = object_schema(reasoning="string", verdict=list(OPTIONS.values()))
+_LABEL_OF = {option: label for label, option in OPTIONS.items()}
 _MIRRORED = {"more_comprehensive": "less_comprehensive", "less_comprehensive": "more_comprehensive"}
 
 
-class Case(NamedTuple):
+class JudgeInput(NamedTuple):
     """What is compared: texts in one language."""
 
     question: str
@@ -32,65 +38,81 @@ class Case(NamedTuple):
     answer: str
     language: str
 
+    def swap(self) -> JudgeInput:
+        """Return it with the reference in the answer's position, and the other way round."""
+        return self._replace(reference=self.answer, answer=self.reference)
 
-class Judgement(NamedTuple):
-    """A label, `no_response` where none was given, None where the call failed (`reason`)."""
+
+class JudgeResult(NamedTuple):
+    """A label; `no_response` without a readable one; None where the request failed (`reason`)."""
 
     label: str | None
-    replies: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     reason: str = ""
 
+    def to_record(self) -> dict[str, object]:
+        """Return what a sample records."""
+        failed = {"failed": self.reason} if self.reason else {}
+        return {"label": self.label, "reply": join_texts(self.texts), **failed}
 
-def judge(cases: Sequence[Case], prompt: PromptTemplate, backend: Backend) -> list[Judgement]:
-    """One judgement per case, in order; empty answers are not asked about."""
-    texts = {case: fill(prompt, case) for case in cases if case.answer.strip()}
+
+def label_answers(
+    inputs: Sequence[JudgeInput], prompt: PromptTemplate, backend: Backend
+) -> list[JudgeResult]:
+    """Return one result per input, in order; empty answers are not asked about."""
+    prompts = {item: fill_judge_prompt(prompt, item) for item in inputs if item.answer.strip()}
     if "material" in prompt.fields:
-        came = ask_json(backend, [*texts.values()], _FORM)
+        responses = ask_json(backend, [*prompts.values()], _SCHEMA)
     else:
-        came = _in_words(backend, list(dict.fromkeys(texts.values())))
-    made = {}
-    for case, text in texts.items():
-        value, replies, reason = came[text]
-        label = None if not replies else NO_RESPONSE if value is None else _LABEL[value["verdict"]]
-        made[case] = Judgement(label, replies, reason)
-    return [made.get(case, Judgement(NO_RESPONSE)) for case in cases]
+        responses = _ask_for_last_line(backend, list(dict.fromkeys(prompts.values())))
+    results = {}
+    for item, text in prompts.items():
+        value, texts, reason = responses[text]
+        unparsed = None if reason else NO_RESPONSE
+        label = unparsed if value is None else _LABEL_OF[value["verdict"]]
+        results[item] = JudgeResult(label, texts, reason)
+    return [results.get(item, JudgeResult(NO_RESPONSE)) for item in inputs]
 
 
-def _in_words(backend: Backend, prompts: Sequence[str]) -> dict[str, Answer]:
-    """Ask with the published prompt, which wants an option on the last line."""
-    came = {}
-    for prompt, reply in zip(prompts, backend.replies(prompts), strict=True):
-        said = () if reply.said is None else (reply.said,)
-        option = last_line(reply.text)
-        came[prompt] = Answer({"verdict": option} if option else None, said, reply.reason)
-    return came
+def _ask_for_last_line(backend: Backend, prompts: Sequence[str]) -> dict[str, JsonResponse]:
+    """Ask with a user's prompt that wants an option on the last line, as the published one."""
+    results = {}
+    for prompt, response in zip(prompts, backend.generate(prompts), strict=True):
+        texts = () if response.reason else (str(response),)
+        option = find_last_option(response)
+        value = {"verdict": option} if option else None
+        results[prompt] = JsonResponse(value, texts, response.reason)
+    return results
 
 
-def last_line(reply: str) -> str | None:
-    """Return the option that the last line of a reply consists of, perhaps behind a label."""
-    lines = [line for line in (strip_reasoning(reply) or "").splitlines() if line.strip()]
-    said = " ".join(re.findall(r"[a-z]+", lines[-1].casefold())) if lines else ""
-    said = re.sub(r"^(?:the )?(?:final )?(?:verdict|answer|label|option)(?: is)? ", "", said)
-    return said if said in _LABEL else None
+def find_last_option(response: str) -> str | None:
+    """Return the option that the last line of a response consists of, perhaps behind a label."""
+    text = (strip_reasoning(response) or "").casefold()
+    lines = [line for line in text.splitlines() if re.search(r"\w", line)]
+    if not lines or lines[-1].rstrip("*_`\"'] ").endswith("?"):
+        return None
+    words = " ".join(re.findall(r"[a-z]+", lines[-1]))
+    words = re.sub(r"^(?:the )?(?:final )?(?:verdict|answer|label|option)(?: is)? ", "", words)
+    return words if words in _LABEL_OF else None
 
 
-def fill(prompt: PromptTemplate, case: Case) -> str:
-    """The judge's prompt for a case."""
-    texts = material(question=case.question, answer_1=case.reference, answer_2=case.answer)
-    return prompt.fill(material=texts, **case._asdict())
+def fill_judge_prompt(prompt: PromptTemplate, item: JudgeInput) -> str:
+    """Return the judge's prompt for an input."""
+    texts = quote_material(question=item.question, answer_1=item.reference, answer_2=item.answer)
+    return prompt.fill(material=texts, **item._asdict())
 
 
 @dataclass(frozen=True)
-class Vote:
+class JudgeVote:
     """What one judge says: in the published order, and in the other one if that was asked."""
 
-    judgement: Judgement
-    swapped: Judgement | None = None
+    result: JudgeResult
+    swapped: JudgeResult | None = None
 
     @property
     def label(self) -> str | None:
         """The label, if it is one of the four."""
-        return self.judgement.label if self.judgement.label in LABELS else None
+        return self.result.label if self.result.label in LABELS else None
 
     @property
     def order_sensitive(self) -> bool | None:
@@ -102,34 +124,36 @@ class Vote:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What all judges say of one answer; `label` is None for a failed call or no majority."""
+class JudgeVotes:
+    """What all judges say of one answer; `label` is None for a failed request or no majority."""
 
-    votes: tuple[Vote, ...]
+    votes: tuple[JudgeVote, ...]
     label: str | None = None
     no_majority: bool = False
 
     @property
     def reason(self) -> str:
         """Why most judges could not be asked; '' where they could."""
-        failed = self.votes and self.label is None and not self.no_majority
-        return (
-            next((v.judgement.reason for v in self.votes if v.judgement.reason), "")
-            if failed
-            else ""
-        )
+        if self.label is not None or self.no_majority:
+            return ""
+        return next((vote.result.reason for vote in self.votes if vote.result.reason), "")
+
+    def count_repairs(self) -> list[int]:
+        """Return how many of the responses about an answer were repaired, of how many."""
+        results = [r for vote in self.votes for r in (vote.result, vote.swapped) if r and r.texts]
+        return [sum(len(result.texts) > 1 for result in results), len(results)]
 
 
-def verdict(votes: Sequence[Vote]) -> Verdict:
-    """The majority's label."""
-    (label, most), *_ = Counter(vote.judgement.label for vote in votes).most_common(1)
-    if 2 * most <= len(votes):
-        return Verdict(tuple(votes), no_majority=True)
-    return Verdict(tuple(votes), label)
+def take_majority(votes: Sequence[JudgeVote]) -> JudgeVotes:
+    """Return the votes with the majority's label."""
+    (label, count), *_ = Counter(vote.result.label for vote in votes).most_common(1)
+    if 2 * count <= len(votes):
+        return JudgeVotes(tuple(votes), no_majority=True)
+    return JudgeVotes(tuple(votes), label)
 
 
 @dataclass(frozen=True)
-class Jury:
+class JudgePanel:
     """Judges with their names; those of `both_orders` are also asked with the answers exchanged."""
 
     judges: tuple[Backend, ...]
@@ -146,76 +170,57 @@ class Jury:
         """That of the one judge, or of each by its name."""
         if not self.several:
             return self.judges[0].signature
-        own = (f"{n}={b.signature}" for n, b in zip(self.names, self.judges, strict=True))
-        return f"majority_of_{len(self.judges)}[{'; '.join(own)}]"
+        judges = (f"{n}={b.signature}" for n, b in zip(self.names, self.judges, strict=True))
+        return f"majority_of_{len(self.judges)}[{'; '.join(judges)}]"
 
     def check(self) -> None:
         """Reach every judge."""
-        for each in self.judges:
-            each.check()
+        for judge in self.judges:
+            judge.check()
 
-    def verdicts(self, cases: Sequence[Case], prompt: PromptTemplate) -> list[Verdict]:
-        """One verdict per case, in order."""
+    def label(self, inputs: Sequence[JudgeInput], prompt: PromptTemplate) -> list[JudgeVotes]:
+        """Return the votes on every input, in order."""
         by_judge = [
-            self._votes(each, cases, prompt, both)
-            for each, both in zip(self.judges, self.both_orders, strict=True)
+            _vote(judge, inputs, prompt, both)
+            for judge, both in zip(self.judges, self.both_orders, strict=True)
         ]
-        return [verdict(votes) for votes in zip(*by_judge, strict=True)]
+        return [take_majority(votes) for votes in zip(*by_judge, strict=True)]
 
-    def _votes(
-        self, backend: Backend, cases: Sequence[Case], prompt: PromptTemplate, both_orders: bool
-    ) -> list[Vote]:
-        own = judge(cases, prompt, backend)
-        if not both_orders:
-            return [Vote(item) for item in own]
-        asked = [case for case in cases if case.answer.strip()]
-        other = judge([swapped(case) for case in asked], prompt, backend)
-        turned = dict(zip(asked, other, strict=True))
-        return [Vote(item, turned.get(case)) for item, case in zip(own, cases, strict=True)]
-
-
-def swapped(case: Case) -> Case:
-    """The case with the reference in the answer's place, and the answer in the reference's."""
-    return case._replace(reference=case.answer, answer=case.reference)
-
-
-def asked_again(found: Verdict) -> list[int]:
-    """How many of the replies about an answer were asked for again, and how many there are."""
-    items = [
-        item for v in found.votes for item in (v.judgement, v.swapped) if item and item.replies
-    ]
-    return [sum(len(item.replies) > 1 for item in items), len(items)]
+    def to_record(self, votes: JudgeVotes) -> dict[str, object]:
+        """Return the votes as a sample records them: label, responses, and the judges."""
+        record: dict[str, object] = {"label": votes.label, "judge": self.signature}
+        record |= {"failed": votes.reason} if votes.reason else {}
+        record |= {"no_majority": True} if votes.no_majority else {}
+        records = [
+            {"judge": name, **vote.result.to_record()}
+            | ({"swapped": vote.swapped.to_record()} if vote.swapped else {})
+            for name, vote in zip(self.names, votes.votes, strict=False)
+        ]
+        if self.several:
+            return record | {"reply": _join_votes(records), "votes": records}
+        first = records[0] if records else {}
+        swapped = {"swapped": first["swapped"]} if "swapped" in first else {}
+        return record | {"reply": first.get("reply")} | swapped
 
 
-def recorded(found: Verdict, jury: Jury) -> dict[str, object]:
-    """A verdict as a sample has it: its label, every vote with its replies, and the judges."""
-    votes = [
-        {"judge": name, **_told(vote.judgement)}
-        | ({"swapped": _told(vote.swapped)} if vote.swapped else {})
-        for name, vote in zip(jury.names, found.votes, strict=False)
-    ]
-    first = votes[0] if votes else {}
-    replies = first.get("reply")
-    if jury.several:  # each under the judge's name and label
-        said = (
-            f"[judge {vote['judge']}: {str(vote['label'] or 'failed').replace('_', ' ')}]\n"
-            f"{vote['reply'] or ''}"
-            for vote in votes
-            if vote["reply"] or vote["label"] != NO_RESPONSE
-        )
-        replies = "\n\n".join(map(str.rstrip, said)) or None
-    told: dict[str, object] = {"label": found.label, "reply": replies, "judge": jury.signature}
-    told |= {"failed": found.reason} if found.reason else {}
-    told |= {"no_majority": True} if found.no_majority else {}
-    if jury.several:
-        return told | {"votes": votes}
-    return told | ({"swapped": first["swapped"]} if "swapped" in first else {})
+def _vote(
+    judge: Backend, inputs: Sequence[JudgeInput], prompt: PromptTemplate, both_orders: bool
+) -> list[JudgeVote]:
+    results = label_answers(inputs, prompt, judge)
+    if not both_orders:
+        return [JudgeVote(result) for result in results]
+    asked = [item for item in inputs if item.answer.strip()]
+    others = label_answers([item.swap() for item in asked], prompt, judge)
+    swapped = dict(zip(asked, others, strict=True))
+    return [JudgeVote(r, swapped.get(item)) for r, item in zip(results, inputs, strict=True)]
 
 
-def _told(item: Judgement) -> dict[str, object]:
-    failed = {"failed": item.reason} if item.reason else {}
-    return {
-        "label": item.label,
-        "reply": "\n\n[asked again]\n".join(item.replies) or None,
-        **failed,
-    }
+def _join_votes(records: Sequence[dict[str, object]]) -> str | None:
+    """Return the responses of several judges as one text, each under the judge's name and label."""
+    texts = (
+        f"[judge {vote['judge']}: {str(vote['label'] or 'failed').replace('_', ' ')}]\n"
+        f"{vote['reply'] or ''}"
+        for vote in records
+        if vote["reply"] or vote["label"] != NO_RESPONSE
+    )
+    return "\n\n".join(map(str.rstrip, texts)) or None

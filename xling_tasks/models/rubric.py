@@ -8,16 +8,23 @@ from typing import Any
 
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.form import Answer, array, ask_json, material, schema
+from xling_tasks.models.claims import read_numbered
+from xling_tasks.models.structured_output import (
+    array_schema,
+    ask_json,
+    object_schema,
+    quote_material,
+)
 
-TOKENS = 256
-"""Room in a reply for each criterion, where the setting gives less."""
+TOKENS_PER_ITEM = 256  # room in a response for each criterion, where the setting gives less
 
-_FORM = schema(verdicts=array(schema(criterion="integer", reason="string", met="boolean")))
+_SCHEMA = object_schema(
+    verdicts=array_schema(object_schema(criterion="integer", reason="string", met="boolean"))
+)
 
 
 @dataclass(frozen=True)
-class Graded:
+class RubricInput:
     """An answer and what it is graded by."""
 
     conversation: str
@@ -27,58 +34,58 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class RubricItemResult:
     """What the judge said of one criterion.
 
     Attributes:
-        met: Whether it is met; None where no verdict could be read, or its call failed.
-        reply: All that the judge said; None if it did not answer.
+        met: Whether it is met; None where no verdict could be read, or the request failed.
+        text: All that the judge said; None if it did not answer.
         reason: Why it did not answer (`time-out`, ...); '' where it did.
-        asked_again: Whether it was asked a second time.
+        repaired: Whether it was asked a second time.
     """
 
     met: bool | None
-    reply: str | None
+    text: str | None = None
     reason: str = ""
-    asked_again: bool = False
+    repaired: bool = False
 
 
-def rule(
-    cases: Sequence[Graded], prompt: PromptTemplate, judge: Backend, batch: int
-) -> list[tuple[Ruling, ...]]:
-    """Return a ruling on every criterion of every case; `batch` is criteria per call.
+def grade_items(
+    inputs: Sequence[RubricInput], prompt: PromptTemplate, judge: Backend, batch: int
+) -> list[tuple[RubricItemResult, ...]]:
+    """Return a result for every criterion of every input; `batch` is criteria per request.
 
-    Empty answers must not be among the cases.
+    Empty answers must not be among the inputs.
     """
-    calls = {case: list(prompts_of(case, prompt, batch)) for case in cases}
-    count = {text: n for own in calls.values() for text, n in own}
-    came = ask_json(judge, [*count], _FORM, at_least=TOKENS * batch,
-                    whole=lambda text, value: None not in _met(value, count[text]))  # fmt: skip
-    return [tuple(r for text, n in calls[case] for r in _rulings(came[text], n)) for case in cases]
+    prompts = {item: list(build_prompts(item, prompt, batch)) for item in inputs}
+    counts = {text: n for own in prompts.values() for text, n in own}
+    responses = ask_json(
+        judge, [*counts], _SCHEMA, min_tokens=TOKENS_PER_ITEM * batch,
+        is_complete=lambda text, value: None not in _read_met(value, counts[text]),
+    )  # fmt: skip
+    results = {}
+    for text, count in counts.items():
+        value, _, reason = response = responses[text]
+        results[text] = [
+            RubricItemResult(met, response.text, reason if met is None else "", response.repaired)
+            for met in _read_met(value, count)
+        ]
+    return [tuple(r for text, _ in prompts[item] for r in results[text]) for item in inputs]
 
 
-def prompts_of(case: Graded, prompt: PromptTemplate, batch: int) -> Iterator[tuple[str, int]]:
-    """Return the prompts for a case, each with the number of its criteria.
+def build_prompts(
+    item: RubricInput, prompt: PromptTemplate, batch: int
+) -> Iterator[tuple[str, int]]:
+    """Yield the prompts for an input, each with the number of its criteria.
 
     What is equal for all criteria stands first, so that it is billed as a shared prefix.
     """
-    for at in range(0, len(case.criteria), batch):
-        part = [f"{n}. {text}" for n, text in enumerate(case.criteria[at : at + batch], start=1)]
-        texts = material(conversation=case.conversation, answer=case.answer, criteria=part)
-        yield prompt.fill(material=texts, language=case.language), len(part)
+    for at in range(0, len(item.criteria), batch):
+        part = [f"{n}. {text}" for n, text in enumerate(item.criteria[at : at + batch], start=1)]
+        texts = quote_material(conversation=item.conversation, answer=item.answer, criteria=part)
+        yield prompt.fill(material=texts, language=item.language), len(part)
 
 
-def _rulings(answer: Answer, count: int) -> list[Ruling]:
-    met = _met(answer.value, count)
-    return [Ruling(each, answer.reply, answer.reason if each is None else "", answer.asked_again)
-            for each in met]  # fmt: skip
-
-
-def _met(value: dict[str, Any] | None, count: int) -> list[bool | None]:
-    """Whether criteria 1 to `count` are met; None for one without a verdict, or with two."""
-    said: dict[int, set[bool]] = {}
-    for each in (value or {"verdicts": ()})["verdicts"]:
-        said.setdefault(each["criterion"], set()).add(each["met"])
-    return [
-        next(iter(v)) if len(v := said.get(n, set())) == 1 else None for n in range(1, count + 1)
-    ]
+def _read_met(value: dict[str, Any] | None, count: int) -> list[bool | None]:
+    rows = value["verdicts"] if value else ()
+    return read_numbered([(row["criterion"], row["met"]) for row in rows], count)

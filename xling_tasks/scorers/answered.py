@@ -14,9 +14,15 @@ from typing import Any
 from xling_metrics.aggregate import RATIO
 from xling_metrics.base import signature
 
+from xling_tasks.failed_response import (
+    RESPONSES,
+    FailedResponse,
+    details_of,
+    is_failed,
+    is_filtered,
+)
 from xling_tasks.harness.backends import clean_reply
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
-from xling_tasks.unanswered import ANSWERED, Answered, Unanswered, failed, refused
 
 Aggregate = Callable[[list[Any]], Any]
 
@@ -24,28 +30,11 @@ Aggregate = Callable[[list[Any]], Any]
 def about_answers(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
     """A document's counts of failed and refused answers, and which they are; of each request's."""
     flat = [reply for several in replies for reply in several]
-    missing = [
-        [request, repeat, reply.outcome, reply.reason]
-        for request, several in enumerate(replies)
-        for repeat, reply in enumerate(several)
-        if isinstance(reply, Unanswered)
-    ]
     return {
-        "failed_rate": [sum(map(failed, flat)), len(flat)],
-        "content_filter_rate": [sum(map(refused, flat)), len(flat)],
-        ANSWERED: {"asked": len(flat), "missing": missing, **_as_told(replies)},
+        "failed_rate": [sum(map(is_failed, flat)), len(flat)],
+        "content_filter_rate": [sum(map(is_filtered, flat)), len(flat)],
+        RESPONSES: {"asked": len(flat), "responses": details_of(replies)},
     }
-
-
-def _as_told(replies: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Finish reasons and tokens of each answer, by request and repeat, where they are known."""
-    told = [
-        {"request": request, "repeat": repeat, "finish": reply.finish, **reply.usage}
-        for request, several in enumerate(replies)
-        for repeat, reply in enumerate(several)
-        if isinstance(reply, Answered) and (reply.finish or reply.usage)
-    ]
-    return {"replies": told} if told else {}
 
 
 def outcomes_by_language(values: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -66,12 +55,12 @@ ANSWER_METRICS: tuple[tuple[str, Aggregate, str], ...] = tuple(
 )
 """Name, aggregate and signature."""
 
-ANSWERED_SIGNATURE = signature(ANSWERED, of="all_answers")
+ANSWERED_SIGNATURE = signature(RESPONSES, of="all_answers")
 
 
 def unanswered_again(instance: Any) -> None:
     """Put replies that are no answers back where filters made plain texts of them."""
-    if not any(isinstance(reply, Unanswered) for reply in instance.resps):
+    if not any(isinstance(reply, FailedResponse) for reply in instance.resps):
         return
     for key, kept in instance.filtered_resps.items():
         if not isinstance(kept, list):
@@ -79,7 +68,7 @@ def unanswered_again(instance: Any) -> None:
         elif len(kept) == len(instance.resps):
             pairs = zip(kept, instance.resps, strict=True)
             instance.filtered_resps[key] = [
-                reply if isinstance(reply, Unanswered) else text for text, reply in pairs
+                reply if isinstance(reply, FailedResponse) else text for text, reply in pairs
             ]
 
 

@@ -14,7 +14,7 @@ from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
 
 from xling_tasks.log import warn_once
-from xling_tasks.models.encoders import encoder_for
+from xling_tasks.models.encoders import load_encoder
 from xling_tasks.settings import Settings
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu")
@@ -105,6 +105,6 @@ def scorer_for(
     except ImportError as error:
         warn_once(f"MMedBench rationales: bleu* and rouge* are left out for {language}: {error}")
         cut = False
-    encoder = encoder_for(settings.source_encoder, "source_encoder")
+    encoder = load_encoder(settings.source_encoder, "source_encoder")
     wanted = settings.bertscore_idf and encoder is not None
     return RationaleScorer(language, encoder, cut, idf_of(references, encoder) if wanted else None)

@@ -16,12 +16,12 @@ from xling_metrics.language import (
 from xling_metrics.languages import in_script
 from xling_metrics.words import can_segment, length_words, segmenter_name
 
+from xling_tasks.failed_response import is_empty
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.identifiers import labels_for, load_identifier
 from xling_tasks.readers.refusals import is_refusal
 from xling_tasks.tasks.metric import Metric
-from xling_tasks.unanswered import empty
 
 
 class AnswerLanguage:
@@ -86,7 +86,7 @@ class AnswerLanguage:
         words = length_words(answer, self._code) if can_segment(self._code) else None
         return {
             "length_words": None if words is None else float(words),
-            "empty_rate": float(empty(answer)),
+            "empty_rate": float(is_empty(answer)),
             "refusal_rate": float(is_refusal(answer)),
             "langid_match": self.match(answer),
         }

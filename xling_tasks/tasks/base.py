@@ -17,17 +17,18 @@ from typing import Any
 
 from lm_eval.api.instance import Instance
 
+from xling_tasks.cache.paths import cache_folder
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.protocols import check_criterion
 from xling_tasks.errors import DataError, SettingError, XlingError
-from xling_tasks.harness.backends import clean_reply, has_loglikelihood, replayed, was_cut
+from xling_tasks.failed_response import is_failed, is_truncated
+from xling_tasks.harness.backends import clean_reply, has_loglikelihood, replayed
 from xling_tasks.harness.run import all_ranks, bind, current, use_own_standard_errors
 from xling_tasks.lm import journaled
 from xling_tasks.log import log
 from xling_tasks.log_filter import clean_saved_results
-from xling_tasks.models.service import told
+from xling_tasks.models.retry import failure_counts
 from xling_tasks.readers.reasoning import strip_reasoning
-from xling_tasks.replies.folder import cache_folder
 from xling_tasks.scorers.answered import replies_of, unanswered_again
 from xling_tasks.secrets import remember
 from xling_tasks.settings import Settings
@@ -41,7 +42,6 @@ from xling_tasks.tasks.before_run import (
 )
 from xling_tasks.tasks.requests import Request, SideRequest, with_seeds
 from xling_tasks.tasks.scored import ScoredTask
-from xling_tasks.unanswered import failed
 
 
 class Docs(list[dict[str, Any]]):
@@ -292,13 +292,13 @@ class XlingTask(ScoredTask):
             super().apply_filters()
             for instance in self.instances:
                 unanswered_again(instance)
-        lacking = (any(map(failed, instance.resps)) for instance in self.instances)
+        lacking = (any(map(is_failed, instance.resps)) for instance in self.instances)
         self._gaps = any(all_ranks(any(lacking)))
         if not self.predict_only:
             start = time.monotonic()
-            before = told()
+            before = failure_counts()
             self.score()
-            self._unanswered = told() - before
+            self._unanswered = failure_counts() - before
             questions = len({instance.doc_id for instance in self.instances})
             seconds = time.monotonic() - start
             log.info("%s: %d questions scored in %.1f s", self.config.task, questions, seconds)
@@ -316,7 +316,7 @@ class XlingTask(ScoredTask):
         marked = sum(reply != rest for reply, rest in told)
         unfinished = sum(rest is None for _, rest in told)
         # A server's parser takes the thought away: then nothing is left, and it was cut off.
-        unfinished += sum(not reply.strip() and was_cut(reply) for reply in replies)
+        unfinished += sum(not reply.strip() and is_truncated(reply) for reply in replies)
         if marked and self.scores_texts:
             log.warning(
                 "%s: %d answers hold the model's thinking (<think>), which is scored as if it were "

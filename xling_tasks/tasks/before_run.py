@@ -23,7 +23,7 @@ from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.harness.backends import replayed, sent_temperature
 from xling_tasks.harness.run import current
 from xling_tasks.log import warn_once
-from xling_tasks.models.spec import SELF
+from xling_tasks.models.model_config import SELF
 from xling_tasks.secrets import secrets_in
 from xling_tasks.settings import Settings
 

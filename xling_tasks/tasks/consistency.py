@@ -26,11 +26,12 @@ from xling_metrics.words import can_segment, load_segmenter
 from xling_tasks.criteria.consistency import SCORED_AS
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import SettingError, XlingError
+from xling_tasks.failed_response import is_empty, is_failed
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
 from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
-from xling_tasks.models.encoders import encoder_for
+from xling_tasks.models.encoders import load_encoder
 from xling_tasks.scorers.answered import defined_mean, replies_of
 from xling_tasks.scorers.consistency import Scorer, Texts
 from xling_tasks.tasks.metric import Metric
@@ -38,7 +39,6 @@ from xling_tasks.tasks.requests import STAND_IN, Request, SideRequest
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.translated import TranslatedTask
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
-from xling_tasks.unanswered import empty, failed
 
 _SCORED_AS = f"{SCORED_AS}_of_answers"
 
@@ -141,7 +141,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         topics = self.settings.topic_seeds if several else ()
         scorers = []
         if self.language == "en" or self._translator is not None:
-            encoder = encoder_for(self.settings.encoder, "encoder") if several else None
+            encoder = load_encoder(self.settings.encoder, "encoder") if several else None
             scorers.append(Scorer("en", "published", encoder, topics))
         if self.settings.translator is None:
             warn_once(
@@ -150,7 +150,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
                 '\'{"translator": {"model": "seq2seq", "model_args": {"pretrained": ...}}}\'.'
             )
             setting = self.settings.source_encoder
-            encoder = encoder_for(setting, "source_encoder") if several else None
+            encoder = load_encoder(setting, "source_encoder") if several else None
             scorers.append(Scorer(self.language, "source", encoder, topics))
         return scorers
 
@@ -204,7 +204,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
 
     def _in_english(self, answers: list[list[str]]) -> Texts:
         """The answers as they are scored: translated if there is a translator."""
-        distinct = [a for a in dict.fromkeys(chain.from_iterable(answers)) if not failed(a)]
+        distinct = [a for a in dict.fromkeys(chain.from_iterable(answers)) if not is_failed(a)]
         if self._translator is None:
             translations: Sequence[str | None] = distinct
         else:
@@ -226,7 +226,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         values = {
             "language_consistency": by_question(told.consistency(flat), defined_mean),
             "line_pass_rate": by_question([each.line_pass for each in passes], _counts),
-            "empty_rate": by_question(list(map(empty, flat)), _counts),
+            "empty_rate": by_question(list(map(is_empty, flat)), _counts),
         }
         if language_code(self.language) in PUBLISHED_LANGUAGES:
             counted = published_language_consistency_corpus(flat, self.language)
@@ -305,7 +305,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
 
 def _there(values: Sequence[Any], answers: Sequence[str]) -> list[Any]:
     """The values of those answers that came, failed calls aside."""
-    return [value for value, answer in zip(values, answers, strict=True) if not failed(answer)]
+    return [value for value, answer in zip(values, answers, strict=True) if not is_failed(answer)]
 
 
 def _counts(passes: Sequence[bool | None]) -> list[int]:

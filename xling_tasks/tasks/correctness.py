@@ -18,16 +18,16 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, of_judge
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.harness.run import current
 from xling_tasks.log import warn_once
-from xling_tasks.models.backend import backend
-from xling_tasks.models.form import ASKED_AGAIN
-from xling_tasks.models.judge import Case, Jury, Verdict, asked_again, fill, recorded, swapped
+from xling_tasks.models.backend import load_backend
+from xling_tasks.models.judge import JudgeInput, JudgePanel, JudgeVotes, fill_judge_prompt
+from xling_tasks.models.structured_output import REPAIR_RATE
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.requests import SideRequest
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
 
-_NOT_JUDGED = Verdict(())
+_NOT_JUDGED = JudgeVotes(())
 
 _FAILED = "judge_failed_rate"
 
@@ -39,8 +39,8 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
     prompt_name = "answer"
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._jury: Jury | None = None
-        self._verdicts: dict[tuple[str, str], Verdict] = {}
+        self._jury: JudgePanel | None = None
+        self._verdicts: dict[tuple[str, str], JudgeVotes] = {}
         super().__init__(config)
 
     def docs(self) -> list[dict[str, Any]]:
@@ -71,9 +71,11 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             )
             return
         jurors = self.settings.jurors
-        judges = (backend("judge", each.spec, self.settings.xling_cache) for each in jurors)
+        judges = (load_backend("judge", each.spec, self.settings.xling_cache) for each in jurors)
         names = tuple(each.name for each in jurors)
-        self._jury = Jury(tuple(judges), names, tuple(each.spec.both_orders for each in jurors))
+        self._jury = JudgePanel(
+            tuple(judges), names, tuple(each.spec.both_orders for each in jurors)
+        )
         self._jury.check()
 
     def score(self) -> None:
@@ -82,24 +84,26 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             return
         answers = self.answered()
         cases = [
-            Case(doc["question"], doc["reference"], reply, self.language_name)
+            JudgeInput(doc["question"], doc["reference"], reply, self.language_name)
             for (_, reply), doc in answers.items()
         ]
-        verdicts = self._jury.verdicts(cases, self.used_prompts()["judge"])
+        verdicts = self._jury.label(cases, self.used_prompts()["judge"])
         self._verdicts = dict(zip(answers, verdicts, strict=True))
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """Each judge's prompt, with the reference standing in for the answer to come."""
         if self.settings.judge is None:
             return []
-        case = Case(doc["question"], doc["reference"], doc["reference"], self.language_name)
+        case = JudgeInput(doc["question"], doc["reference"], doc["reference"], self.language_name)
         template = self.used_prompts()["judge"]
         return [
             SideRequest(
-                self.settings.judge_role(number), fill(template, one), each.spec.max_gen_toks
+                self.settings.judge_role(number),
+                fill_judge_prompt(template, one),
+                each.spec.max_gen_toks,
             )
             for number, each in enumerate(self.settings.jurors)
-            for one in ([case, swapped(case)] if each.spec.both_orders else [case])
+            for one in ([case, case.swap()] if each.spec.both_orders else [case])
         ]
 
     # Values
@@ -119,8 +123,8 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
                 for label in (*LABELS, NO_RESPONSE)
             }
             values[_FAILED] = float(unlabelled and not verdict.no_majority)
-            values[ASKED_AGAIN] = asked_again(verdict)
-            values["n_judged"] = recorded(verdict, self._jury)
+            values[REPAIR_RATE] = verdict.count_repairs()
+            values["n_judged"] = self._jury.to_record(verdict)
             values |= _jury_values(verdict, self._jury)
         return values
 
@@ -138,12 +142,12 @@ class CorrectnessTask(GreedyTask, XLingHealthTask):
             # Where nothing was judged, a share of 0 contradictory answers would be a lie.
             undefined = alone and self._verdicts and not labelled
             of_label = _undefined if undefined else MEAN
-            asked = f"{ASKED_AGAIN}|of:replies|judge:{self._jury.signature}"
+            asked = f"{REPAIR_RATE}|of:replies|judge:{self._jury.signature}"
             kinds = dict.fromkeys(LABELS, of_label) | {NO_RESPONSE: MEAN}
             metrics += [
                 *(Metric(name, how, name + sign) for name, how in kinds.items()),
                 Metric(_FAILED, MEAN, signature(_FAILED, of="all_questions")),
-                Metric(ASKED_AGAIN, RATIO, asked),
+                Metric(REPAIR_RATE, RATIO, asked),
                 Metric("n_judged", _count_judged, "n_judged" + sign),
             ]
             metrics += _jury_metrics(self._jury, [*self._verdicts.values()], alone=alone)
@@ -164,7 +168,7 @@ def _count_judged(values: list[dict[str, Any]]) -> int:
 # What a jury adds: agreement, each judge's shares, both orders
 
 
-def _jury_values(verdict: Verdict, jury: Jury) -> dict[str, Any]:
+def _jury_values(verdict: JudgeVotes, jury: JudgePanel) -> dict[str, Any]:
     """What a jury adds to a question's values; nothing of one judge in one order."""
     own: dict[str, Any] = {}
     if jury.several:
@@ -176,7 +180,7 @@ def _jury_values(verdict: Verdict, jury: Jury) -> dict[str, Any]:
         own["judge_alpha"] = ratings
         for number in range(1, len(jury.judges) + 1):
             votes = verdict.votes[number - 1 : number]
-            label = votes[0].judgement.label if votes else None
+            label = votes[0].result.label if votes else None
             for name in (*LABELS, NO_RESPONSE):
                 own[of_judge(name, number)] = None if label is None else float(label == name)
             own[of_judge(_FAILED, number)] = float(label is None)
@@ -188,7 +192,7 @@ def _jury_values(verdict: Verdict, jury: Jury) -> dict[str, Any]:
     return own
 
 
-def _jury_metrics(jury: Jury, verdicts: Sequence[Verdict], *, alone: bool) -> list[Metric]:
+def _jury_metrics(jury: JudgePanel, verdicts: Sequence[JudgeVotes], *, alone: bool) -> list[Metric]:
     """Their metrics; `alone` where no other process has verdicts of this task."""
     judge, made = f"judge:{jury.signature}", signature("judge_alpha", kind="krippendorff_nominal")
     metrics = []

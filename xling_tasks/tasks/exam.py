@@ -17,7 +17,7 @@ from xling_tasks.data.prompt_formats import PromptFormat
 from xling_tasks.errors import XlingError
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import current
-from xling_tasks.models.reader import Choice
+from xling_tasks.models.answer_extractor import LetterRequest
 from xling_tasks.tasks.exam_replies import letters_of, stated_letters
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.reading import (
@@ -169,8 +169,8 @@ class ExamTask(ReadingTask, GreedyTask):
         return metrics
 
 
-def _choice(reply: str, doc: Mapping[str, Any]) -> Choice:
-    return Choice(reply, tuple(doc["options"].items()), doc["several"])
+def _choice(reply: str, doc: Mapping[str, Any]) -> LetterRequest:
+    return LetterRequest(reply, tuple(doc["options"].items()), doc["several"])
 
 
 WITH_FLAGGED = "acc_with_flagged"

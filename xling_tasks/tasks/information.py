@@ -18,21 +18,21 @@ from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.data.xlinghealth import load
+from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import warn_once
-from xling_tasks.models.backend import Backend, backend
+from xling_tasks.models.backend import Backend, load_backend
 from xling_tasks.models.claims import (
     EXTRACTION_TOKENS,
-    Extraction,
-    extract,
+    ClaimExtraction,
+    extract_claims,
     fill_claims,
     fill_support,
-    verify,
+    verify_claims,
 )
-from xling_tasks.models.form import ASKED_AGAIN
+from xling_tasks.models.structured_output import REPAIR_RATE
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
 from xling_tasks.tasks.requests import STAND_IN, SideRequest
-from xling_tasks.unanswered import failed, refused
 
 _SHARES = ("information_precision", "information_recall")
 _NO_SCORES = ClaimScores(None, None, None)
@@ -52,7 +52,7 @@ class Compared(NamedTuple):
     """
 
     english: str | None
-    own: Extraction
+    own: ClaimExtraction
     supported: list[bool | None]
     reference_supported: list[bool | None]
     scores: ClaimScores
@@ -128,7 +128,7 @@ class InformationTask(MultilingualTask):
                 "Information consistency: claims are compared by one judge, the first of the "
                 f"list ({self.settings.jury[0].name}); its signature says which model that is."
             )
-        self._judge = backend("judge", self.settings.judge, self.settings.xling_cache)
+        self._judge = load_backend("judge", self.settings.judge, self.settings.xling_cache)
         self._judge.check()
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
@@ -161,9 +161,9 @@ class InformationTask(MultilingualTask):
         answers = {key: own for key, own in self.replies().items() if key[0] not in kept_out}
         english = self.in_english(answers)
         texts = list(dict.fromkeys(text for text in english.values() if text is not None))
-        extractions = extract(texts, prompts["claims"], self._judge)
-        claims: dict[str | None, Extraction] = dict(zip(texts, extractions, strict=True))
-        claims[None] = Extraction(None)
+        extractions = extract_claims(texts, prompts["claims"], self._judge)
+        claims: dict[str | None, ClaimExtraction] = dict(zip(texts, extractions, strict=True))
+        claims[None] = ClaimExtraction(None)
         pairs = dict.fromkeys(
             pair
             for replies in answers.values()
@@ -172,13 +172,13 @@ class InformationTask(MultilingualTask):
             for pair in _pairs(english["en", replies["en"]], english[code, reply], claims)
         )
         again: set[Any] = set()
-        said = verify(list(pairs), prompts["support"], self._judge, again)
+        said = verify_claims(list(pairs), prompts["support"], self._judge, again)
         verdicts = dict(zip(pairs, said, strict=True))
 
         def compared(code: str, reply: str, reference: str) -> Compared:
             text, other = english[code, reply], english["en", reference]
             mine = [] if code == "en" else _pairs(other, text, claims)  # English with no other
-            both = [] if refused(reference) else [verdicts[pair] for pair in mine]
+            both = [] if is_filtered(reference) else [verdicts[pair] for pair in mine]
             scores, reason = claim_scores(*both) if both else _NO_SCORES, None
             if code != "en":
                 reason = _no_answer(reply, reference)
@@ -210,7 +210,7 @@ class InformationTask(MultilingualTask):
             item = compared.get(code)
             claims = None if item is None else item.own.claims
             values[f"n_claims_{code}"] = None if item is None else item.record()
-            values[f"{ASKED_AGAIN}_{code}"] = None if item is None else item.asked_again
+            values[f"{REPAIR_RATE}_{code}"] = None if item is None else item.asked_again
             values[f"abstained_{code}"] = None if claims is None else float(not claims)
         for code, reply in self.compared().items():
             item = compared.get(reply)
@@ -218,7 +218,7 @@ class InformationTask(MultilingualTask):
                 values["n_claims_en"][AGAIN] = item.record()
                 both = (compared["en"].asked_again, item.asked_again)
                 there = [counts for counts in both if counts is not None]
-                values[f"{ASKED_AGAIN}_en"] = [*map(sum, zip(*there, strict=True))] or None
+                values[f"{REPAIR_RATE}_en"] = [*map(sum, zip(*there, strict=True))] or None
             scores = _NO_SCORES if item is None else item.scores
             own = _pair(scores)
             values[f"information_f1_{code}"] = own
@@ -243,11 +243,11 @@ class InformationTask(MultilingualTask):
         metrics += self.group_metrics("information_f1", mean, HARMONIC)
         for code in self.languages:
             own = f"|language:{code}|{sign}"
-            again = f"{ASKED_AGAIN}|of:claim_lists_and_comparisons{own}"
+            again = f"{REPAIR_RATE}|of:claim_lists_and_comparisons{own}"
             metrics += [
                 Metric(f"n_claims_{code}", _mean_claims, "n_claims" + own),
                 Metric(f"abstained_{code}", MEAN, "abstained" + own),
-                Metric(f"{ASKED_AGAIN}_{code}", RATIO, again),
+                Metric(f"{REPAIR_RATE}_{code}", RATIO, again),
             ]
         for code, reply in self.compared().items():
             floor = self.floor_signature if reply == AGAIN else ""
@@ -272,7 +272,7 @@ def _pair(scores: ClaimScores) -> dict[str, float | None] | None:
 
 
 def _pairs(
-    reference: str | None, answer: str | None, claims: Mapping[str | None, Extraction]
+    reference: str | None, answer: str | None, claims: Mapping[str | None, ClaimExtraction]
 ) -> list[tuple[tuple[str, ...], str]]:
     """What is verified: the answer's claims against the reference answer, and the reverse."""
     own, others = claims[answer].claims, claims[reference].claims
@@ -285,7 +285,7 @@ def _pairs(
 def _asked_again(
     text: str | None,
     pairs: Collection[Any],
-    claims: Mapping[str | None, Extraction],
+    claims: Mapping[str | None, ClaimExtraction],
     again: Collection[Any],
 ) -> list[int] | None:
     """How many of the judge's replies about an answer were asked about again, of how many."""
@@ -293,18 +293,18 @@ def _asked_again(
         return None
     asked = [pair for pair in pairs if pair[0] and pair[1].strip()]
     return [
-        claims[text].asked_again + sum(pair in again for pair in asked),
+        claims[text].repaired + sum(pair in again for pair in asked),
         bool(text.strip()) + len(asked),
     ]
 
 
 def _no_answer(reply: str, english: str) -> str | None:
     """Why there is no answer to compare: that is not the other language's doing."""
-    if failed(reply):
+    if is_failed(reply):
         return "the answer failed"
-    if failed(english):
+    if is_failed(english):
         return "the English answer failed"
-    return "the English answer was held back" if refused(english) else None
+    return "the English answer was held back" if is_filtered(english) else None
 
 
 def _no_score(

@@ -14,13 +14,13 @@ from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
 from xling_metrics.choices import best, exact
 
+from xling_tasks.failed_response import FailedResponse, is_empty
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.tasks.exam import ExamTask
 from xling_tasks.tasks.exam_replies import has_marker, rationale_of
 from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.requests import Request
-from xling_tasks.unanswered import Unanswered, empty
 
 _UNITS: dict[str, tuple[str, Callable[[tuple[str, ...]], int]]] = {
     "acc_norm": ("characters", lambda letters: len(", ".join(letters))),
@@ -49,7 +49,7 @@ class McqaTask(ExamTask):
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores of the letters in the reply."""
         reply = replies_of(results[0])[0]
-        return self.read_values(reply, doc) | {"empty_rate": float(empty(reply))}
+        return self.read_values(reply, doc) | {"empty_rate": float(is_empty(reply))}
 
     def metrics(self) -> list[Metric]:
         """Scores of letters, and how many replies are empty."""
@@ -153,7 +153,7 @@ class RationaleTask(ExamTask):
         return {
             **self.read_values(reply, doc, after_marker=True),
             **self._scores[doc["question_id"], rationale],
-            "empty_rate": float(not rationale and not isinstance(reply, Unanswered)),
+            "empty_rate": float(not rationale and not isinstance(reply, FailedResponse)),
             "no_end_rate": float(not ended),
         }
 

@@ -21,6 +21,7 @@ from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet, load_prompts
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import SettingError
+from xling_tasks.failed_response import is_empty, is_failed, is_filtered
 from xling_tasks.harness.backends import replayed, sent_temperature
 from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS
@@ -31,7 +32,6 @@ from xling_tasks.tasks.metric import Metric
 from xling_tasks.tasks.requests import Request
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
 from xling_tasks.tasks.translated import TranslatedTask
-from xling_tasks.unanswered import empty, failed, refused
 
 Replies = dict[str, str]
 """A document's reply in each language, and under `AGAIN` the second one in English."""
@@ -215,7 +215,7 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         for code in (*self.languages, AGAIN):
             texts = list(dict.fromkeys(r[code] for r in answers.values() if code in r))
             english_of |= {(code, text): None for text in texts}
-            texts = [text for text in texts if not failed(text)]
+            texts = [text for text in texts if not is_failed(text)]
             if code in ("en", AGAIN):
                 english: Sequence[str | None] = texts
             elif self._translator is not None:
@@ -247,9 +247,9 @@ class MultilingualTask(GreedyTask, TranslatedTask):
         values: dict[str, Any] = {}
         for code in self.languages:
             reply = replies.get(code)
-            values[f"empty_rate_{code}"] = _share(reply, empty)
-            values[f"failed_rate_{code}"] = None if reply is None else float(failed(reply))
-            values[f"content_filter_rate_{code}"] = _share(reply, refused)
+            values[f"empty_rate_{code}"] = _share(reply, is_empty)
+            values[f"failed_rate_{code}"] = None if reply is None else float(is_failed(reply))
+            values[f"content_filter_rate_{code}"] = _share(reply, is_filtered)
             said = "" if reply is None else reply
             values[f"langid_match_{code}"] = self.answer_language(code).match(said)
         return values
@@ -321,4 +321,4 @@ class MultilingualTask(GreedyTask, TranslatedTask):
 
 def _share(reply: str | None, test: Callable[[str], bool]) -> float | None:
     """Whether a reply passes a test; None where there is none."""
-    return None if reply is None or failed(reply) else float(test(reply))
+    return None if reply is None or is_failed(reply) else float(test(reply))

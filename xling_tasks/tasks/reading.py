@@ -13,9 +13,14 @@ from typing import Any, NamedTuple
 from lm_eval.api.instance import Instance
 
 from xling_tasks.data.prompts import PromptTemplate
-from xling_tasks.models.backend import backend
-from xling_tasks.models.reader import Choice, Opinion, Reader, fill, readable
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.answer_extractor import (
+    AnswerExtractor,
+    LetterRequest,
+    YesNoRequest,
+    has_answer_text,
+)
+from xling_tasks.models.backend import load_backend
+from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.requests import SideRequest
 
@@ -36,7 +41,7 @@ class Heard(NamedTuple):
     instance: Instance
     reply: str
     by_rules: Any
-    asked: Choice | Opinion | None
+    asked: LetterRequest | YesNoRequest | None
 
 
 class ReadingTask(XlingTask):
@@ -52,7 +57,7 @@ class ReadingTask(XlingTask):
     reader_prompt: str
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._reader: Reader | None = None
+        self._reader: AnswerExtractor | None = None
         self.read_by_model: dict[Any, Any] = {}
         super().__init__(config)
 
@@ -70,13 +75,13 @@ class ReadingTask(XlingTask):
         if spec is None or self.predict_only:
             return
         role = "judge" if spec == self.settings.judge else "answer_extractor"  # one model in memory
-        model = backend(role, spec, self.settings.xling_cache)
+        model = load_backend(role, spec, self.settings.xling_cache)
         model.check()
         prompt = self.used_prompts()[self.reader_prompt]
-        self._reader = Reader(model, prompt, self.language_name)
+        self._reader = AnswerExtractor(model, prompt, self.language_name)
 
     @property
-    def _spec(self) -> ModelSpec | None:
+    def _spec(self) -> ModelConfig | None:
         return self.settings.answer_extractor if self.reads else None
 
     @property
@@ -97,7 +102,7 @@ class ReadingTask(XlingTask):
         """
         if self._reader is None:
             return
-        there = [each for each in heard if readable(each.reply)]
+        there = [each for each in heard if has_answer_text(each.reply)]
         unread = [each for each in there if each.by_rules is None]
         left = dict.fromkeys(each.asked for each in unread if each.asked)
         read = dict.fromkeys(
@@ -105,18 +110,18 @@ class ReadingTask(XlingTask):
         )
         distinct: list[Any] = list(dict.fromkeys([*left, *islice(read, _COMPARED)]))
         if self.reader_prompt == "read_letters":
-            readings: list[Any] = list(self._reader.letters(distinct))
+            readings: list[Any] = list(self._reader.extract_letters(distinct))
         else:
-            readings = list(self._reader.verdicts(distinct))
+            readings = list(self._reader.extract_yes_no(distinct))
         self.read_by_model = dict(zip(distinct, readings, strict=True))
 
-    def asked_twice(self, asked: Choice | Opinion) -> float | None:
+    def asked_twice(self, asked: LetterRequest | YesNoRequest) -> float | None:
         """1 where the reader was asked again about a reply, 0 where once, None where never."""
         if self._reader is None or asked not in self.read_by_model:
             return None
-        return float(asked in self._reader.asked_again)
+        return float(asked in self._reader.repaired)
 
-    def foreseen_readings(self, asked: Iterable[Choice | Opinion]) -> list[SideRequest]:
+    def foreseen_readings(self, asked: Iterable[LetterRequest | YesNoRequest]) -> list[SideRequest]:
         """What the reader is asked at most: every reply, as if the rules read none."""
         spec = self._spec
         if spec is None:
@@ -126,7 +131,7 @@ class ReadingTask(XlingTask):
         return [
             SideRequest(
                 role,
-                fill(prompt, each, self.language_name),
+                each.fill(prompt, self.language_name),
                 spec.max_gen_toks,
             )
             for each in asked

@@ -14,10 +14,10 @@ from typing import Any
 
 from lm_eval.api.instance import Instance
 
+from xling_tasks.failed_response import ModelResponse
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.harness.run import all_ranks, current
 from xling_tasks.log import log
-from xling_tasks.unanswered import Answered
 
 _COMMAND = ("lm_eval", "lm-eval")
 
@@ -79,7 +79,7 @@ def tokens_used(
     used: dict[str, Counter[str]] = {}
     for code, instance in _with_language(documents):
         for reply in instance.resps:
-            if isinstance(reply, Answered) and reply.usage:
+            if isinstance(reply, ModelResponse) and reply.usage:
                 used.setdefault(code, Counter()).update({**reply.usage, "answers": 1})
     total: dict[str, Counter[str]] = {}
     for part in all_ranks(used):

@@ -6,10 +6,10 @@ from copy import deepcopy
 from typing import Any
 
 from xling_tasks.errors import SettingError
+from xling_tasks.failed_response import is_failed
 from xling_tasks.settings import temperatures
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.requests import Request
-from xling_tasks.unanswered import failed
 
 
 class GreedyTask(XlingTask):
@@ -40,7 +40,7 @@ class GreedyTask(XlingTask):
         return {
             (instance.doc["question_id"], reply): instance.doc
             for instance, reply in self.each_reply()
-            if not failed(reply)
+            if not is_failed(reply)
         }
 
 

@@ -15,9 +15,10 @@ from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, about
 from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
+from xling_tasks.failed_response import is_failed
 from xling_tasks.harness.backends import replayed
 from xling_tasks.harness.run import current
-from xling_tasks.models.service import by_role
+from xling_tasks.models.retry import failures_by_role
 from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
 from xling_tasks.scorers.answered import (
     ANSWER_METRICS,
@@ -30,7 +31,6 @@ from xling_tasks.secrets import redact
 from xling_tasks.settings import Settings
 from xling_tasks.tasks import said
 from xling_tasks.tasks.metric import Aggregation, DocumentValues, Metric
-from xling_tasks.unanswered import failed
 
 
 class ScoredTask(ConfigurableTask):  # type: ignore[misc]
@@ -97,7 +97,7 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
         values = self.values(doc, results)
         if self.generates:
             replies = [reply for result in results for reply in replies_of(result)]
-            if all(map(failed, replies)):
+            if all(map(is_failed, replies)):
                 values = {k: v if isinstance(v, dict) else None for k, v in values.items()}
             values |= about_answers([replies_of(result) for result in results])
             if SERVED in CRITERIA[self.criterion].metrics:
@@ -119,7 +119,9 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
     def _counted(self, values: list[dict[str, Any]]) -> int:
         """How many answers there are; the harness has all documents' records here, of all ranks."""
         self._outcomes = outcomes_by_language(values)
-        return sum(value["asked"] - len(value["missing"]) for value in values)
+        return sum(
+            value["asked"] - sum("outcome" in row for row in value["responses"]) for value in values
+        )
 
     @property
     def generates(self) -> bool:
@@ -193,7 +195,7 @@ class ScoredTask(ConfigurableTask):  # type: ignore[misc]
             **({"cut": self._cut} if self._cut else {}),
             **({"tokens": self._tokens} if self._tokens else {}),
             **({"bookkeeping": self._recorded} if self._recorded else {}),
-            **({"unanswered": by_role(self._unanswered)} if self._unanswered else {}),
+            **({"unanswered": failures_by_role(self._unanswered)} if self._unanswered else {}),
             **({} if replay is None else {"replay": replay.origin(str(self.config.task))}),
             "settings": redact(self.settings.dump()),
             "data": {

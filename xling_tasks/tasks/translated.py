@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.languages import find
-from xling_tasks.models.translate.passages import split
-from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, translator
+from xling_tasks.models.translate.segments import segment_text
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, Translator, load_translator
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.requests import SideRequest
 
@@ -27,7 +27,7 @@ class TranslatedTask(XlingTask):
         spec, pairs = self.settings.translator, [(c, "en") for c in self.languages if c != "en"]
         if spec is not None and pairs:
             prompt = self.prompts.get("translate", "en")
-            self._translator = translator(spec, self.settings.xling_cache, prompt)
+            self._translator = load_translator(spec, self.settings.xling_cache, prompt)
             self._translator.check(*pairs)
 
     def translation_requests(self, text: str, language: str) -> list[SideRequest]:
@@ -37,7 +37,9 @@ class TranslatedTask(XlingTask):
             return []
         source, target = find(language).name, find("en").name
         # The text that stands for an answer to come may be in any language.
-        sentences = dict.fromkeys(split(text, "en" if language == "th" else language).sentences)
+        sentences = dict.fromkeys(
+            segment_text(text, "en" if language == "th" else language).sentences
+        )
         filled = (
             prompt.fill(text=each, source_language=source, target_language=target)
             for each in sentences

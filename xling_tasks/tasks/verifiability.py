@@ -28,7 +28,8 @@ from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
-from xling_tasks.models.reader import Opinion
+from xling_tasks.failed_response import is_empty, is_failed
+from xling_tasks.models.answer_extractor import YesNoRequest
 from xling_tasks.readers import read_verdict
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.metric import Metric
@@ -41,7 +42,6 @@ from xling_tasks.tasks.reading import (
 from xling_tasks.tasks.requests import Request, SideRequest
 from xling_tasks.tasks.sampling import SweepTask, generation_arguments
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
-from xling_tasks.unanswered import empty, failed
 
 _HARD = ("macro_precision", "macro_recall", "macro_f1", "acc", "auc_hard")
 _RATES = ("unparsed_rate", "empty_rate")
@@ -101,12 +101,12 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
         for instance, reply in self.each_reply():
             answer = instance.doc["answers"][instance.idx // taus]["text"]
             verdict = read_verdict(reply, answer)
-            yield Heard(instance, reply, verdict, Opinion(reply, answer))
+            yield Heard(instance, reply, verdict, YesNoRequest(reply, answer))
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The reader's prompts, with the judged text standing in for the reply to come."""
         texts = [answer["text"] for answer in doc["answers"]] * len(self.temperatures)
-        return self.foreseen_readings([Opinion(text, text) for text in texts])
+        return self.foreseen_readings([YesNoRequest(text, text) for text in texts])
 
     def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Per temperature: [label, verdict] of every row, and the counts behind the rates."""
@@ -117,9 +117,11 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
         values: dict[str, Any] = {}
         for offset, tau in enumerate(taus):
             triples = zip(labels, answers, replies[offset :: len(taus)], strict=True)
-            told = [triple for triple in triples if not failed(triple[2])]
+            told = [triple for triple in triples if not is_failed(triple[2])]
             by_rules = [read_verdict(reply, answer) for _, answer, reply in told]
-            by_model = [self.read_by_model.get(Opinion(reply, answer)) for _, answer, reply in told]
+            by_model = [
+                self.read_by_model.get(YesNoRequest(reply, answer)) for _, answer, reply in told
+            ]
             rows = [
                 [label, model if verdict is None else verdict]
                 for (label, _, _), verdict, model in zip(told, by_rules, by_model, strict=True)
@@ -127,14 +129,14 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
             values |= {f"{name}_t{tau}": rows for name in _HARD}
             values[f"acc_all_t{tau}"] = [sum(a == b for a, b in rows), len(rows)]
             values[f"unparsed_rate_t{tau}"] = [sum(v is None for _, v in rows), len(rows)]
-            values[f"empty_rate_t{tau}"] = [sum(empty(r) for _, _, r in told), len(rows)]
+            values[f"empty_rate_t{tau}"] = [sum(is_empty(r) for _, _, r in told), len(rows)]
             if self.has_reader:
                 pairs = list(zip(by_rules, by_model, strict=True))
                 read = sum(rules is None and model is not None for rules, model in pairs)
                 both = [rules == model for rules, model in pairs if None not in (rules, model)]
                 values[f"extracted_by_model_rate_t{tau}"] = [read, len(rows)]
                 values[f"{AGREEMENT}_t{tau}"] = [sum(both), len(both)]
-                put = [self.asked_twice(Opinion(reply, answer)) for _, answer, reply in told]
+                put = [self.asked_twice(YesNoRequest(reply, answer)) for _, answer, reply in told]
                 twice = [each for each in put if each is not None]
                 values[f"{READER_AGAIN}_t{tau}"] = [int(sum(twice)), len(twice)]
         return values

@@ -19,9 +19,9 @@ from xling_tasks.commands.table import Screen
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.data.tables import read_tables
 from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
-from xling_tasks.models.backend import backend
-from xling_tasks.models.form import ask_json
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.backend import load_backend
+from xling_tasks.models.model_config import ModelConfig
+from xling_tasks.models.structured_output import ask_json
 from xling_tasks.output import refuse_others
 from xling_tasks.safe_json import loads
 
@@ -71,23 +71,25 @@ def rank(options: argparse.Namespace) -> Screen:
 def read_judge(text: str) -> Any:
     """The judge's spec, from JSON or a bare name of a harness model."""
     if not text.lstrip().startswith("{"):
-        return ModelSpec.parse("judge", text)
+        return ModelConfig.parse("judge", text)
     try:
         spec = loads(text)
     except ValueError as error:
         raise SettingError(f"--judge: not valid JSON ({error}): {text!r:.80}") from error
-    return ModelSpec.parse("judge", spec)
+    return ModelConfig.parse("judge", spec)
 
 
 def _ask(questions: Sequence[Question], template: PromptTemplate, spec: Any) -> tuple[str, float]:
     """Ask a judge; return its signature, and the share of questions that it was asked twice."""
-    judge = backend("judge", spec)
+    judge = load_backend("judge", spec)
     judge.check()
     asked = {question.prompt(template): question for question in questions}
-    came = ask_json(judge, [*asked], FORM, whole=lambda text, value: asked[text].ranked(value))
+    came = ask_json(
+        judge, [*asked], FORM, is_complete=lambda text, value: asked[text].ranked(value)
+    )
     for text, question in asked.items():
         question.take(came[text])
-    twice = sum(each.asked_again for each in came.values())
+    twice = sum(each.repaired for each in came.values())
     return judge.signature, twice / len(asked) if asked else 0.0
 
 

@@ -13,16 +13,20 @@ from typing import Any, NamedTuple
 from xling_tasks.data.prompt_formats import PromptFormat
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.failed_response import REQUEST_FAILED, logged_details
 from xling_tasks.languages import language_name
 from xling_tasks.logs.alike import differences
 from xling_tasks.logs.results import TaskResults, read_run
 from xling_tasks.logs.samples import Samples, newest_samples
-from xling_tasks.models.form import Answer as Said
-from xling_tasks.models.form import array, material, schema
+from xling_tasks.models.structured_output import (
+    JsonResponse,
+    array_schema,
+    object_schema,
+    quote_material,
+)
 from xling_tasks.report.data import named_folder
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.tasks.exam_replies import rationale_of
-from xling_tasks.unanswered import failed, missing_in
 
 METRICS = (
     *("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
@@ -32,7 +36,7 @@ METRICS = (
 
 _RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
 _FIELDS = {"question_id", "question", "options", "answer", "rationale"}
-FORM = schema(reasoning="string", ranking=array("integer"))
+FORM = object_schema(reasoning="string", ranking=array_schema("integer"))
 """What a judge replies with."""
 
 
@@ -83,7 +87,7 @@ class Question:
     def prompt(self, template: PromptTemplate) -> str:
         """Return what the judge is asked."""
         doc = self.answers[0].doc
-        texts = material(
+        texts = quote_material(
             question=doc["question"],
             options=[f"{letter}. {text}" for letter, text in doc["options"].items()],
             correct=", ".join(doc["answer"]),
@@ -98,11 +102,11 @@ class Question:
         """Return whether an object of the judge's ranks every rationale once."""
         return sorted(value["ranking"]) == list(range(1, len(self.order) + 1))
 
-    def take(self, said: Said) -> None:
+    def take(self, said: JsonResponse) -> None:
         """Take the judge's ranking, if it is one."""
-        self.reply = said.reply
+        self.reply = said.text
         if said.value is None or not self.ranked(said.value):
-            self.status = "invalid" if said.replies else "no_reply"
+            self.status = "invalid" if said.texts else "no_reply"
             return
         self.status = "ranked"
         ranks = [0] * len(self.order)
@@ -184,7 +188,7 @@ def _read_answer(
         raise TypeError("a rationale task logs a question and a list of replies")
     text = rationale_of(replies_of(replies[0])[0], fine_tuned=fine_tuned, form=form)
     scores = {name: float(row[name]) for name in METRICS if _is_number(row.get(name))}
-    lost = any(map(failed, missing_in(row).values()))
+    lost = any(d.get("outcome") == REQUEST_FAILED for d in logged_details(row).values())
     return str(doc["question_id"]), Answer(doc, text, scores, lost)
 
 

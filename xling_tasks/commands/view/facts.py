@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from xling_tasks.criteria import CRITERIA, Found
 from xling_tasks.criteria.rates import IN_LANGUAGE, RATES
 from xling_tasks.criteria.sample import as_text, mapping, missing, number
+from xling_tasks.failed_response import CONTENT_FILTER, REQUEST_FAILED
 from xling_tasks.logs.shown import languages_in, parts_of, several_languages
-from xling_tasks.unanswered import FAILED, REFUSED
 
 FLAGS = {
     "off_language": "not in the language asked for",
@@ -105,7 +105,8 @@ def flags_of(criterion: str, sample: Mapping[str, Any], language: str) -> int:
         codes = list(mapping(mapping(sample.get("doc")).get("text")))
         at = str(codes.index(language)) if language in codes else ""
         outcomes = {said[0] for place, said in missing(sample).items() if place[0] == at}
-        names |= {name for name in (REFUSED, FAILED) if name in outcomes}
+        flags = {CONTENT_FILTER: "content_filter", REQUEST_FAILED: "failed"}
+        names |= {flag for outcome, flag in flags.items() if outcome in outcomes}
         reason = mapping(sample.get(f"n_claims_{language}")).get("unscored")
         if isinstance(reason, str) and reason.startswith("translation failed"):
             names.add("translation_failed")

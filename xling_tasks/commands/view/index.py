@@ -18,12 +18,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xling_tasks.cache.paths import cache_folder
 from xling_tasks.commands.view.facts import Row, facts
 from xling_tasks.commands.view.sources import Source, Sources
 from xling_tasks.errors import DataError, XlingError
 from xling_tasks.log import log
 from xling_tasks.logs.checked import reading
-from xling_tasks.replies.folder import cache_folder
 
 FORMAT = 2
 """Raised whenever an index holds other things than before."""

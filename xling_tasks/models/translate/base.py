@@ -53,7 +53,7 @@ class Translator(ABC):
 _GIVE_UP_AFTER = 3
 
 
-class Outcome(NamedTuple):
+class TranslationResult(NamedTuple):
     """What a model made of one sentence.
 
     Attributes:
@@ -67,7 +67,7 @@ class Outcome(NamedTuple):
     failed: str = ""
 
 
-Outcomes = Generator[list[Outcome], None, None]
+Outcomes = Generator[list[TranslationResult], None, None]
 """Outcomes as they arrive; close it to end the requests under way."""
 
 
@@ -82,9 +82,9 @@ def in_batches(
     """
     failed = 0
 
-    def attempt(batch: Sequence[str]) -> list[Outcome] | None:
+    def attempt(batch: Sequence[str]) -> list[TranslationResult] | None:
         try:
-            return [Outcome(s, t) for s, t in zip(batch, call(batch), strict=True)]
+            return [TranslationResult(s, t) for s, t in zip(batch, call(batch), strict=True)]
         except Exception:
             log.exception("translator: a call failed")
             return None
@@ -100,4 +100,4 @@ def in_batches(
             again = failed < _GIVE_UP_AFTER and len(batch) > 1
             one = attempt([sentence]) if again else None
             failed = 0 if one is not None else failed + 1
-            yield one or [Outcome(sentence, None, "failed call")]
+            yield one or [TranslationResult(sentence, None, "failed call")]

@@ -16,12 +16,12 @@ from typing import Any
 
 from xling_metrics.languages import Language
 
+from xling_tasks.cache.paths import cache_key
 from xling_tasks.errors import BackendError, SettingError, refuse_unknown
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.special_tokens import escape_for
 from xling_tasks.models.translate.base import Outcomes, in_batches
 from xling_tasks.models.translate.families import Family, Pair
-from xling_tasks.replies.folder import key_of
 
 DECODING = 1
 """Counts up when decoding changes, so that cached outcomes are not mixed."""
@@ -49,7 +49,7 @@ class Seq2Seq:
         identity: What makes its translations what they are, for cache keys.
     """
 
-    def __init__(self, spec: ModelSpec) -> None:
+    def __init__(self, spec: ModelConfig) -> None:
         args = checked_args("translator", spec.model_args)
         self.batch = checked_batch("translator", spec.batch_size)
         self.name = str(args["pretrained"])
@@ -108,7 +108,7 @@ class Seq2Seq:
         pair = self._family.pair(source, target)
         seeds = None
         if attempt:
-            seeds = [key_of(text, source.code, target.code, attempt) for text in sentences]
+            seeds = [cache_key(text, source.code, target.code, attempt) for text in sentences]
         try:
             return self._translate(sentences, pair, seeds)
         except torch.cuda.OutOfMemoryError:

@@ -15,6 +15,7 @@ from typing import Any
 from xling_metrics.base import signature
 from xling_metrics.languages import language_code
 
+from xling_tasks.cache.paths import cache_key
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.errors import (
     DataError,
@@ -25,23 +26,22 @@ from xling_tasks.errors import (
     user_path,
 )
 from xling_tasks.log import log
-from xling_tasks.models.backend import run_token
-from xling_tasks.models.spec import SELF, ModelSpec
+from xling_tasks.models.backend import current_run_token
+from xling_tasks.models.model_config import SELF, ModelConfig
 from xling_tasks.models.translate import seq2seq as translate_seq2seq
 from xling_tasks.models.translate.base import Translator
-from xling_tasks.models.translate.harness_model import HarnessModel
-from xling_tasks.models.translate.sentences import SentenceTranslator
+from xling_tasks.models.translate.cached import CachedTranslator
+from xling_tasks.models.translate.chat import ChatTranslator
 from xling_tasks.models.translate.seq2seq import Seq2Seq
-from xling_tasks.replies.folder import key_of
 from xling_tasks.safe_json import json_objects
 
-__all__ = ["Translator", "translator", "translator_spec"]
+__all__ = ["Translator", "load_translator", "parse_translator"]
 
 SEQ2SEQ = "seq2seq"
 FILE = "file"
 
 
-def translator_spec(name: str, value: Any) -> ModelSpec | None:
+def parse_translator(name: str, value: Any) -> ModelConfig | None:
     """The setting `translator`; None for no translator (`null` or `none`).
 
     Raises:
@@ -49,7 +49,7 @@ def translator_spec(name: str, value: Any) -> ModelSpec | None:
     """
     if value is None or value in ("", "none"):
         return None
-    spec = ModelSpec.parse(name, value)
+    spec = ModelConfig.parse(name, value)
     if spec.model == SEQ2SEQ:
         translate_seq2seq.checked_args(name, spec.model_args)
         translate_seq2seq.checked_batch(name, spec.batch_size)
@@ -58,8 +58,8 @@ def translator_spec(name: str, value: Any) -> ModelSpec | None:
     return spec
 
 
-def translator(
-    spec: ModelSpec,
+def load_translator(
+    spec: ModelConfig,
     cache: str | bool | None = None,
     prompt: PromptTemplate | None = None,
 ) -> Translator:
@@ -70,7 +70,7 @@ def translator(
     Raises:
         XlingError: If the file is wrong, or the model cannot be built.
     """
-    token = run_token() if spec.model == SELF else None
+    token = current_run_token() if spec.model == SELF else None
     if spec.model in (SEQ2SEQ, FILE):
         # Which they do not use: others must not load a second copy.
         prompt = None
@@ -87,11 +87,11 @@ def _shared(
     prompt: PromptTemplate | None,
     token: Any,
 ) -> Translator:
-    spec = ModelSpec(**json.loads(spec_))
+    spec = ModelConfig(**json.loads(spec_))
     if spec.model == FILE:
         return FileTranslator(spec)
-    engine = Seq2Seq(spec) if prompt is None else HarnessModel(spec, prompt, cache)
-    return SentenceTranslator(engine, cache)
+    engine = Seq2Seq(spec) if prompt is None else ChatTranslator(spec, prompt, cache)
+    return CachedTranslator(engine, cache)
 
 
 _FIELDS = ("language", "text", "translation")
@@ -108,10 +108,10 @@ _OPTIONAL = ("target",)
 class FileTranslator(Translator):
     """Ready translations; a text that is not in the file has none, if most are in it."""
 
-    def __init__(self, spec: ModelSpec) -> None:
+    def __init__(self, spec: ModelConfig) -> None:
         self._path = checked_path("translator", spec.model_args)
         self._translations = read_translations(self._path)
-        self._digest = key_of(sorted(self._translations.items()))[:12]
+        self._digest = cache_key(sorted(self._translations.items()))[:12]
 
     @property
     def signature(self) -> str:

@@ -27,11 +27,12 @@ from xling_tasks.data.custom.dataset import (
 from xling_tasks.data.custom.questions import Question, Turn
 from xling_tasks.data.custom.rubric_items import tag_values
 from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.failed_response import is_filtered
 from xling_tasks.harness.run import current
 from xling_tasks.log import log, warn_once
-from xling_tasks.models.backend import Backend, backend
-from xling_tasks.models.form import ASKED_AGAIN
-from xling_tasks.models.rubric import Graded, Ruling, prompts_of, rule
+from xling_tasks.models.backend import Backend, load_backend
+from xling_tasks.models.rubric import RubricInput, RubricItemResult, build_prompts, grade_items
+from xling_tasks.models.structured_output import REPAIR_RATE
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.metric import Metric
@@ -40,7 +41,6 @@ from xling_tasks.tasks.own.several import OwnTask
 from xling_tasks.tasks.requests import STAND_IN as ANSWER_STAND_IN
 from xling_tasks.tasks.requests import Request, SideRequest
 from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
-from xling_tasks.unanswered import refused
 
 _OF_ROWS = {"theme": "themes", "category": "categories"}
 """Tags of conversations that have a score each, with the field that holds them."""
@@ -62,7 +62,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._judge: Backend | None = None
-        self._rulings: dict[tuple[str, str], tuple[Ruling, ...]] = {}
+        self._rulings: dict[tuple[str, str], tuple[RubricItemResult, ...]] = {}
         super().__init__(config)
 
     # Data
@@ -147,7 +147,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
                 '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
             )
             return
-        self._judge = backend("judge", self.settings.judge, self.settings.xling_cache)
+        self._judge = load_backend("judge", self.settings.judge, self.settings.xling_cache)
         self._judge.check()
 
     def score(self) -> None:
@@ -155,20 +155,20 @@ class OwnRubricPart(OwnPart, GreedyTask):
         if self._judge is None:
             return
         answers = self.answered()
-        asked = [key for key in answers if key[1].strip() and not refused(key[1])]
+        asked = [key for key in answers if key[1].strip() and not is_filtered(key[1])]
         cases = [self._case(answers[key], key[1]) for key in asked]
         prompt, batch = self.used_prompts()["rubric"], self.settings.rubric_batch_size
-        rulings = rule(cases, prompt, self._judge, batch)
+        rulings = grade_items(cases, prompt, self._judge, batch)
         self._rulings = dict(zip(asked, rulings, strict=True))
         self._rulings |= {
-            key: (Ruling(False, None),) * len(doc["criteria"])
+            key: (RubricItemResult(False, None),) * len(doc["criteria"])
             for key, doc in answers.items()
             if key not in self._rulings
         }
 
-    def _case(self, doc: Mapping[str, Any], answer: str) -> Graded:
+    def _case(self, doc: Mapping[str, Any], answer: str) -> RubricInput:
         criteria = tuple(each["text"] for each in doc["criteria"])
-        return Graded(make_transcript(doc["turns"]), answer, criteria, self.language_name)
+        return RubricInput(make_transcript(doc["turns"]), answer, criteria, self.language_name)
 
     def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
         """The judge's prompts, with a text as long as answers are."""
@@ -178,7 +178,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
         prompt, most = self.used_prompts()["rubric"], self.settings.judge.max_gen_toks
         return [
             SideRequest(self.settings.judge_role(0), text, most)
-            for text, _ in prompts_of(case, prompt, batch)
+            for text, _ in build_prompts(case, prompt, batch)
         ]
 
     # Values
@@ -199,7 +199,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
             "criteria_unscored": [met.count(None), len(met)],
             "unscored_rate": float(None in met),
             "judge_failed_rate": float(any(each.reason for each in rulings)),
-            ASKED_AGAIN: [sum(each.asked_again for each in rulings), len(rulings)],
+            REPAIR_RATE: [sum(each.repaired for each in rulings), len(rulings)],
             "n_scored": _record(met, points, rulings, score),
         }
         for kind, slugs in self._groups.items():
@@ -211,9 +211,9 @@ class OwnRubricPart(OwnPart, GreedyTask):
                     values[f"{kind}_{slug}"] = score if slug in own else None
         return values
 
-    def _rulings_of(self, doc: Mapping[str, Any], answer: str) -> tuple[Ruling, ...]:
+    def _rulings_of(self, doc: Mapping[str, Any], answer: str) -> tuple[RubricItemResult, ...]:
         """What the judge says of an answer; nothing of a failed call, whose values become None."""
-        unknown = (Ruling(None, None),) * len(doc["criteria"])
+        unknown = (RubricItemResult(None, None),) * len(doc["criteria"])
         return self._rulings.get((doc["question_id"], answer), unknown)
 
     @functools.cached_property
@@ -257,7 +257,7 @@ class OwnRubricPart(OwnPart, GreedyTask):
             Metric("criteria_unscored", RATIO, "criteria_unscored|of:criteria" + judge),
             Metric("unscored_rate", MEAN, "unscored_rate|of:answers" + judge),
             Metric("judge_failed_rate", MEAN, "judge_failed_rate|of:answers"),
-            Metric(ASKED_AGAIN, RATIO, f"{ASKED_AGAIN}|of:criteria" + judge),
+            Metric(REPAIR_RATE, RATIO, f"{REPAIR_RATE}|of:criteria" + judge),
             Metric("n_scored", _count_scored, "n_scored|count"),
         ]
 
@@ -265,12 +265,12 @@ class OwnRubricPart(OwnPart, GreedyTask):
 def _record(
     met: Sequence[bool | None],
     points: Sequence[float],
-    rulings: Sequence[Ruling],
+    rulings: Sequence[RubricItemResult],
     score: float | None,
 ) -> dict[str, Any]:
     """What is logged of an answer's grading: verdicts, bounds, and each reply once."""
     bounds = rubric_bounds(met, points)
-    replies = list(dict.fromkeys(each.reply for each in rulings if each.reply is not None))
+    replies = list(dict.fromkeys(each.text for each in rulings if each.text is not None))
     reasons = sorted({each.reason for each in rulings if each.reason})
     return {
         "scored": score is not None,

@@ -11,11 +11,18 @@ from lm_eval.api.instance import Instance
 from xling_metrics.aggregate import RATIO
 from xling_metrics.classification import verdict_scores
 
+from xling_tasks.failed_response import (
+    CONTENT_FILTER,
+    REQUEST_FAILED,
+    FailedResponse,
+    is_empty,
+    is_failed,
+    is_filtered,
+)
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.outcomes import OUTCOMES
 from xling_tasks.scorers.answered import unanswered_again
 from xling_tasks.tasks.metric import Aggregation, Metric
-from xling_tasks.unanswered import FAILED, REFUSED, Unanswered, empty, failed, refused
 
 QUICK = {"k": 4, "topic_seeds": 1, "encoder": False, "source_encoder": False, "temperatures": [1.0]}
 
@@ -32,16 +39,18 @@ class Flaky(BaselineLM):
         return [self.instead.get(i, reply) for i, reply in enumerate(replies)]
 
 
-GONE = Unanswered.of(FAILED, "null content")
-HELD = Unanswered.of(REFUSED, "finish reason content_filter")
+GONE = FailedResponse(REQUEST_FAILED, "null content")
+HELD = FailedResponse(CONTENT_FILTER, "finish reason content_filter")
 
 
 def test_it_is_no_empty_text():
     assert GONE != "" and HELD != GONE and GONE != ""
     assert {GONE: 1, "": 2, HELD: 3}[""] == 2
-    assert Unanswered.of(FAILED, "other reason") == GONE
-    assert failed(GONE) and refused(HELD) and empty(" \n")
-    assert not (failed(HELD) or refused(GONE) or empty(GONE) or empty(HELD) or failed(""))
+    assert FailedResponse(REQUEST_FAILED, "other reason") == GONE
+    assert is_failed(GONE) and is_filtered(HELD) and is_empty(" \n")
+    assert not (
+        is_failed(HELD) or is_filtered(GONE) or is_empty(GONE) or is_empty(HELD) or is_failed("")
+    )
     again = pickle.loads(pickle.dumps(HELD))
     assert again == HELD and again.reason == HELD.reason
     assert json.dumps(GONE) == '""'
@@ -142,7 +151,10 @@ def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
     # Each is not in form, and asked about once more.
     assert len(served.prompts) == 2 * 2
     assert scores["judge_failed_rate"] == 0 and scores["no_response"] == 1
-    assert sample["no_response"] is None and sample["n_responses"]["missing"][0][2] == "failed"
+    assert (
+        sample["no_response"] is None
+        and sample["n_responses"]["responses"][0]["outcome"] == REQUEST_FAILED
+    )
 
 
 def test_filters_do_not_make_it_empty():

@@ -21,7 +21,7 @@ def cache_folder(setting: str | bool | None) -> Path | None:
         The folder, made if need be; None if the setting is False, or (with a warning) if it
         cannot be made: a cache never ends a run.
     """
-    folder = named_folder(setting)
+    folder = configured_folder(setting)
     if folder is None:
         return None
     try:
@@ -36,7 +36,7 @@ def cache_folder(setting: str | bool | None) -> Path | None:
     return folder
 
 
-def named_folder(setting: str | bool | None) -> Path | None:
+def configured_folder(setting: str | bool | None) -> Path | None:
     """As `cache_folder`, but nothing is made."""
     named = setting if isinstance(setting, str) else os.environ.get("XLING_CACHE")
     # In the environment everything is text: 'false' there is no name of a folder.
@@ -45,7 +45,7 @@ def named_folder(setting: str | bool | None) -> Path | None:
     return user_path(named or "~/.cache/xling_tasks")
 
 
-def key_of(*parts: Any) -> str:
+def cache_key(*parts: Any) -> str:
     """A content key: the digest of the parts' canonical JSON."""
     text = _JSON.encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -9,9 +9,9 @@ import pytest
 from lm_eval.api import registry
 from stored import Killed, dying_after, kept_in
 
+from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.lm import journaled
 from xling_tasks.lm.baseline import BaselineLM
-from xling_tasks.replies.store import ReplyStore
 from xling_tasks.tasks.verifiability import VerifiabilityTask
 
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
@@ -67,7 +67,7 @@ def test_a_killed_run_goes_on_where_it_was(mortal, own_cache, tasks, lives):
     wanted = len(Mortal.asked)
     journaled.end()
     assert mortal(tasks, lives) is None
-    assert sum(len(ReplyStore(folder)) for folder in kept_in(own_cache)) == lives
+    assert sum(len(ResponseCache(folder)) for folder in kept_in(own_cache)) == lives
     again = mortal(tasks)
     assert len(Mortal.asked) == wanted - lives
     assert plain(again) == plain(whole)
@@ -117,7 +117,7 @@ def test_afresh_on_demand(mortal, own_cache):
     assert len(Mortal.asked) == 40
     journaled.end()
     (aside,) = kept_in(own_cache)
-    assert ".aside-" in aside.name and len(ReplyStore(aside)) == 9
+    assert ".aside-" in aside.name and len(ResponseCache(aside)) == 9
 
 
 def test_another_folder_on_demand(mortal, own_cache, tmp_path):

@@ -17,16 +17,16 @@ from tqdm import tqdm
 from xling_metrics.base import signature
 from xling_metrics.languages import Language
 
+from xling_tasks.cache.paths import cache_folder, cache_key
+from xling_tasks.cache.response_cache import open_cache
 from xling_tasks.languages import find
 from xling_tasks.log import log
-from xling_tasks.models.service import tell
+from xling_tasks.models.retry import count_failures
 from xling_tasks.models.translate import degenerate
-from xling_tasks.models.translate.base import Outcome, Translator
-from xling_tasks.models.translate.harness_model import HarnessModel
-from xling_tasks.models.translate.passages import require_splitter, split
+from xling_tasks.models.translate.base import TranslationResult, Translator
+from xling_tasks.models.translate.chat import ChatTranslator
+from xling_tasks.models.translate.segments import require_splitter, segment_text
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P, Seq2Seq
-from xling_tasks.replies.folder import cache_folder, key_of
-from xling_tasks.replies.store import store_of
 
 TRIES = 3
 """How often a degenerate translation is redone by sampling."""
@@ -36,17 +36,17 @@ _SAME_LETTERS = 12
 """One translation of this many sentences, and of this length, may be a service's error."""
 
 
-class SentenceTranslator(Translator):
+class CachedTranslator(Translator):
     """Texts through a model, sentence by sentence."""
 
     def __init__(
         self,
-        engine: Seq2Seq | HarnessModel,
+        engine: Seq2Seq | ChatTranslator,
         cache: str | bool | None,
     ) -> None:
         self.engine = engine
         folder = cache_folder(cache) if engine.identity is not None else None
-        self._store = store_of("translations", folder)
+        self._store = open_cache("translations", folder)
 
     @property
     def signature(self) -> str:
@@ -76,7 +76,7 @@ class SentenceTranslator(Translator):
 
     def _texts(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
         pair = self._checked(source, target)
-        passages = {text: split(text, pair[0].code) for text in texts}
+        passages = {text: segment_text(text, pair[0].code) for text in texts}
         sentences = dict.fromkeys(s for passage in passages.values() for s in passage.sentences)
         outcomes = _Run(self, *pair).outcomes(list(sentences))
         whole: dict[str, str | None] = {}
@@ -96,7 +96,7 @@ class SentenceTranslator(Translator):
 class _Run:
     """The sentences of one call: what is known, then greedy, then sampling for what degenerated."""
 
-    def __init__(self, owner: SentenceTranslator, source: Language, target: Language) -> None:
+    def __init__(self, owner: CachedTranslator, source: Language, target: Language) -> None:
         self._engine, self._store = owner.engine, owner._store
         self._pair = source, target
         self._done: dict[str, str | None] = {}
@@ -105,11 +105,14 @@ class _Run:
     def outcomes(self, sentences: list[str]) -> dict[str, str | None]:
         """The translation of each distinct sentence; None if there is none."""
         key = {sentence: self._key(sentence) for sentence in sentences}
-        self._store.share(key, self._take, self._translate)
+        there = self._store.get_many(key.values())
+        self._take({s: there[k] for s, k in key.items() if k in there})
+        if rest := [s for s, k in key.items() if k not in there]:
+            self._translate(rest)
         self._say_same(sentences)
         source, target = (language.code for language in self._pair)
         failed = [sentence for sentence in sentences if self._done.get(sentence) is None]
-        tell("translator", self._why)
+        count_failures("translator", self._why)
         if failed:
             reasons = ", ".join(f"{why}: {n}" for why, n in sorted(self._why.items()))
             log.warning(
@@ -156,7 +159,6 @@ class _Run:
                         came = [outcome for outcome in outcomes if not outcome.failed]
                         self._store.put_many(
                             {self._key(o.sentence) + f"-{attempt}": _row(o) for o in came},
-                            replace=True,
                         )
                         # What ended a check is raised here.
                         checks = [each for each in checks if not each.done() or each.result()]
@@ -167,7 +169,7 @@ class _Run:
         return [sentence for sentence in dict.fromkeys(again) if sentence not in self._done]
 
     def _arrived(
-        self, outcomes: list[Outcome], attempt: int, again: list[str], bar: tqdm[Any]
+        self, outcomes: list[TranslationResult], attempt: int, again: list[str], bar: tqdm[Any]
     ) -> None:
         """Take some outcomes; those to be tried again are added to `again`."""
         failed = [outcome for outcome in outcomes if outcome.failed]
@@ -176,11 +178,11 @@ class _Run:
         self._take_back([o.sentence for o in failed], attempt)
         rows = self._rows([o for o in outcomes if not o.failed], attempt, again)
         self._keep(rows)
-        self._store.forget(self._key(sentence) + f"-{attempt}" for sentence in rows)
+        self._store.discard(self._key(sentence) + f"-{attempt}" for sentence in rows)
         bar.update(len(rows))
 
     def _rows(
-        self, outcomes: list[Outcome], attempt: int, again: list[str]
+        self, outcomes: list[TranslationResult], attempt: int, again: list[str]
     ) -> dict[str, dict[str, Any]]:
         """What to keep of some outcomes; those to be tried again are added to `again`."""
         rows: dict[str, dict[str, Any]] = {}
@@ -195,9 +197,9 @@ class _Run:
                 again.append(sentence)
                 place = self._key(sentence) + f"-{attempt}"
                 if why == "empty":  # which may be a hitch of the service
-                    self._store.forget([place])
+                    self._store.discard([place])
                 else:
-                    self._store.put_many({place: why}, replace=True)
+                    self._store.put_many({place: why})
         return rows
 
     def _say_same(self, sentences: list[str]) -> None:
@@ -214,9 +216,9 @@ class _Run:
 
     def _take_back(self, sentences: list[str], attempt: int) -> None:
         """What came first turned out to be no translation."""
-        self._store.forget(self._key(sentence) + f"-{attempt}" for sentence in sentences)
+        self._store.discard(self._key(sentence) + f"-{attempt}" for sentence in sentences)
         known = [sentence for sentence in sentences if self._done.pop(sentence, None) is not None]
-        self._store.forget(map(self._key, known))
+        self._store.discard(map(self._key, known))
 
     def _keep(self, rows: dict[str, dict[str, Any]]) -> None:
         self._done.update({sentence: row.get("text") for sentence, row in rows.items()})
@@ -224,19 +226,20 @@ class _Run:
         kept = {s: row for s, row in rows.items() if row.get("failed") != "empty"}
         self._store.put_many(
             {self._key(s): json.dumps(row, ensure_ascii=False) for s, row in kept.items()},
-            replace=True,
         )
 
     def _key(self, sentence: str, identity: Any = None) -> str:
         pair = [language.code if language.nllb else list(language[:2]) for language in self._pair]
-        return key_of(identity or self._engine.identity, degenerate.VERSION, TRIES, pair, sentence)
+        return cache_key(
+            identity or self._engine.identity, degenerate.VERSION, TRIES, pair, sentence
+        )
 
 
-def _row(outcome: Outcome) -> str:
+def _row(outcome: TranslationResult) -> str:
     """What a model said, until it is known whether it is a translation."""
     return json.dumps([outcome.sentence, outcome.text], ensure_ascii=False)
 
 
-def _said(row: str) -> Outcome | None:
+def _said(row: str) -> TranslationResult | None:
     """What a row says; None for one that tells why it degenerated."""
-    return Outcome(*json.loads(row)) if row.startswith("[") else None
+    return TranslationResult(*json.loads(row)) if row.startswith("[") else None

@@ -16,7 +16,7 @@ from xling_tasks.secrets import refuse_secrets
 SELF = "self"
 
 
-def named_model(name: str, value: Any, known: Sequence[str], form: str) -> dict[str, Any]:
+def parse_model_name(name: str, value: Any, known: Sequence[str], form: str) -> dict[str, Any]:
     """A setting that is a model's name, or an object with `model` and other keys.
 
     `form` is what is expected, for messages.
@@ -35,7 +35,7 @@ def named_model(name: str, value: Any, known: Sequence[str], form: str) -> dict[
 
 
 @dataclass(frozen=True)
-class ModelSpec:
+class ModelConfig:
     """Any model of the harness, in a second role (judge, translator).
 
     Attributes:
@@ -61,7 +61,7 @@ class ModelSpec:
     both_orders: bool = False
 
     @classmethod
-    def parse(cls, name: str, value: Any) -> ModelSpec:
+    def parse(cls, name: str, value: Any) -> ModelConfig:
         """Read a spec from `{"model": ..., "model_args": {...}, ...}` or a bare model name.
 
         Raises:
@@ -69,7 +69,7 @@ class ModelSpec:
         """
         known = [item.name for item in fields(cls)]
         form = '{"model": "<harness model>", "model_args": {...}}'
-        value = named_model(name, value, known, form)
+        value = parse_model_name(name, value, known, form)
         args = value.get("model_args") or {}
         if not isinstance(args, (str, Mapping)):
             raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
@@ -103,14 +103,14 @@ class ModelSpec:
 
 
 @dataclass(frozen=True)
-class Juror:
+class JudgeConfig:
     """One judge of several; its name is given with `name`, or its number from 1."""
 
     name: str
-    spec: ModelSpec
+    spec: ModelConfig
 
 
-def jury(key: str, values: Sequence[Any]) -> tuple[Juror, ...]:
+def parse_judges(key: str, values: Sequence[Any]) -> tuple[JudgeConfig, ...]:
     """Read a list of judges: specs as `ModelSpec.parse` takes them, each with a `name` if wanted.
 
     Raises:
@@ -119,7 +119,7 @@ def jury(key: str, values: Sequence[Any]) -> tuple[Juror, ...]:
     """
     if not 1 <= len(values) <= MOST_JUDGES:
         raise SettingError(f"{key}: a list has 1 to {MOST_JUDGES} judges, got {len(values)}")
-    jurors: list[Juror] = []
+    jurors: list[JudgeConfig] = []
     for number, value in enumerate(values, 1):
         place, name = f"{key}[{number}]", str(number)
         if isinstance(value, Mapping) and "name" in value:
@@ -131,7 +131,7 @@ def jury(key: str, values: Sequence[Any]) -> tuple[Juror, ...]:
                     f"{place}.name: a letter, then up to 39 letters, digits and signs of _.-, "
                     f"got {name!r:.60}"
                 )
-        spec = ModelSpec.parse(place, value)
+        spec = ModelConfig.parse(place, value)
         for index, other in enumerate(jurors, 1):
             if other.name == name:
                 raise SettingError(f"{place}.name: {name!r} is judge {index}; choose another name")
@@ -140,11 +140,11 @@ def jury(key: str, values: Sequence[Any]) -> tuple[Juror, ...]:
                     f"{place}: the same model and arguments as judge {index}, which would have "
                     "two votes; name another model"
                 )
-        jurors.append(Juror(name, spec))
+        jurors.append(JudgeConfig(name, spec))
     return tuple(jurors)
 
 
-def _who(spec: ModelSpec) -> tuple[str, dict[str, Any]]:
+def _who(spec: ModelConfig) -> tuple[str, dict[str, Any]]:
     return spec.model, identity_of(spec.model_args)
 
 

@@ -38,7 +38,7 @@ _CLAUSE = regex.compile(r"[,;:،؛，；：、–—)）]\s*|\s+")
 
 
 @dataclass(frozen=True)
-class Piece:
+class Segment:
     """A stretch of a text.
 
     Attributes:
@@ -53,11 +53,11 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Passage:
+class SegmentedText:
     """A text in pieces: `start`, then each piece's text and gap, give the text exactly."""
 
     start: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Segment, ...]
 
     @property
     def sentences(self) -> list[str]:
@@ -80,22 +80,22 @@ class Passage:
         return "".join(out)
 
 
-def split(text: str, language: str) -> Passage:
+def segment_text(text: str, language: str) -> SegmentedText:
     """Take a text apart.
 
     Raises:
         ImportError: If the language's splitter is not installed; the message names the extra.
     """
     start = text[: len(text) - len(text.lstrip())]
-    pieces: list[Piece] = []
+    pieces: list[Segment] = []
     parts = _BREAK.split(text[len(start) :])
     for line, gap in zip(parts[::2], [*parts[1::2], ""], strict=True):
         own = list(_pieces(line, language))
         if own:
             last = own.pop()
-            own.append(Piece(last.text, last.gap + gap, last.translatable))
+            own.append(Segment(last.text, last.gap + gap, last.translatable))
         pieces += own
-    return Passage(start, tuple(pieces))
+    return SegmentedText(start, tuple(pieces))
 
 
 def require_splitter(language: str) -> None:
@@ -107,7 +107,7 @@ def require_splitter(language: str) -> None:
     _segments("a", language_code(language))
 
 
-def _pieces(line: str, language: str) -> Iterator[Piece]:
+def _pieces(line: str, language: str) -> Iterator[Segment]:
     """The pieces of one line; a line that is not empty has at least one."""
     if not line:
         return
@@ -126,9 +126,9 @@ def _unspaced(language: str) -> bool:
     return row is not None and row.unspaced
 
 
-def _piece(raw: str) -> Piece:
+def _piece(raw: str) -> Segment:
     text = raw.rstrip()
-    return Piece(text, raw[len(text) :], bool(LETTER.search(text)))
+    return Segment(text, raw[len(text) :], bool(LETTER.search(text)))
 
 
 def _segments(text: str, code: str) -> list[str]:
@@ -177,7 +177,7 @@ def _between_letters(text: str, at: int) -> int:
     return at
 
 
-def _gap(piece: Piece, following: str, unspaced: bool) -> str:
+def _gap(piece: Segment, following: str, unspaced: bool) -> str:
     if not following or _BREAK.search(piece.gap):
         return piece.gap
     if unspaced:

@@ -14,16 +14,18 @@ from typing import Any
 
 from xling_metrics.languages import Language
 
+from xling_tasks.cache.paths import cache_key
 from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.failed_response import FailedResponse, ModelResponse
 from xling_tasks.harness.backends import takes_seed
-from xling_tasks.models.backend import backend
-from xling_tasks.models.service import FAILED, REFUSED, Arrived, Call, Reply
-from xling_tasks.models.spec import ModelSpec
+from xling_tasks.models.backend import load_backend
+from xling_tasks.models.http_api import ApiRequest
+from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.special_tokens import escape_for
-from xling_tasks.models.translate.base import Outcome, Outcomes
+from xling_tasks.models.translate.base import Outcomes, TranslationResult
 from xling_tasks.models.translate.seq2seq import TEMPERATURE, TOP_P
+from xling_tasks.models.transport import Arrived
 from xling_tasks.readers.reasoning import strip_reasoning
-from xling_tasks.replies.folder import key_of
 
 CLEANING = 2
 """Counts up when cleaning changes, so that cached outcomes are not mixed."""
@@ -62,7 +64,7 @@ def _tokenizer_of(lm: Any) -> Any:
         return None
 
 
-class HarnessModel:
+class ChatTranslator:
     """A model of the harness as a translator.
 
     Attributes:
@@ -71,10 +73,10 @@ class HarnessModel:
     """
 
     def __init__(
-        self, spec: ModelSpec, prompt: PromptTemplate, cache: str | bool | None = False
+        self, spec: ModelConfig, prompt: PromptTemplate, cache: str | bool | None = False
     ) -> None:
         # It keeps no replies: the translator keeps outcomes.
-        self._backend = backend("translator", spec, cache, keeps=False)
+        self._backend = load_backend("translator", spec, cache, caches=False)
         self._prompt = prompt
         self._escape = escape_for(_tokenizer_of(self._backend.lm))
         rest = (self._backend.chat, prompt.digest, spec.max_gen_toks, CLEANING)
@@ -114,11 +116,11 @@ class HarnessModel:
             )
             for sentence in sentences
         ]
-        kwargs = self._backend.gen_kwargs([])
+        kwargs = self._backend.gen_kwargs()
         if attempt:
             kwargs |= {"do_sample": True, "temperature": TEMPERATURE, "top_p": TOP_P}
-        calls = self._backend.calls(prompts, kwargs)
-        seeds = [int(key_of(prompt, attempt)[:7], 16) for prompt in prompts] if attempt else []
+        calls = self._backend.requests(prompts, kwargs)
+        seeds = [int(cache_key(prompt, attempt)[:7], 16) for prompt in prompts] if attempt else []
         if seeds and takes_seed(self._backend.lm):
             # API backends would send the same seed with every request.
             calls = [
@@ -130,28 +132,31 @@ class HarnessModel:
             yield [_outcome(sentences[places[i]], reply, target) for i, reply in arrived]
 
     def _arriving(
-        self, calls: list[Call], seeds: Sequence[int]
+        self, calls: list[ApiRequest], seeds: Sequence[int]
     ) -> Iterator[tuple[Sequence[int], Arrived]]:
         """Replies with their calls' places; with seeds, call by call.
 
         Backends in this process take no seed among the arguments and draw from torch's generator.
         """
         if not seeds:
-            with contextlib.closing(self._backend.stream(calls)) as arriving:
+            with contextlib.closing(self._backend.client.send(calls)) as arriving:
                 for arrived in arriving:
                     yield range(len(calls)), arrived
             return
         for i, (call, seed) in enumerate(zip(calls, seeds, strict=True)):
-            with _torch_seed(seed), contextlib.closing(self._backend.stream([call])) as arriving:
+            with (
+                _torch_seed(seed),
+                contextlib.closing(self._backend.client.send([call])) as arriving,
+            ):
                 replies = [item for arrived in arriving for item in arrived]
             yield [i], replies
 
 
-def _outcome(sentence: str, reply: Reply, target: Language) -> Outcome:
+def _outcome(sentence: str, reply: ModelResponse, target: Language) -> TranslationResult:
     """An empty reply is a translation that degenerated, and tried again by sampling."""
-    if reply.outcome in (FAILED, REFUSED):
-        return Outcome(sentence, None, reply.reason or reply.outcome)
-    return Outcome(sentence, clean(reply.text, sentence, target))
+    if isinstance(reply, FailedResponse):
+        return TranslationResult(sentence, None, reply.reason or reply.outcome)
+    return TranslationResult(sentence, clean(reply, sentence, target))
 
 
 def clean(reply: str, source: str, target: Language) -> str:

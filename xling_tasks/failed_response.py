@@ -1,0 +1,144 @@
+"""Responses of models as texts, with what their service says of them; and responses that are none.
+
+A response travels through the harness as a text. `ModelResponse` has beside its text the finish
+reason and the tokens. `FailedResponse` stands where no text came: its text is empty, so that other
+code sees a model that generated nothing, and its outcome tells a content filter and a failed
+request from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+CONTENT_FILTER = "content_filter"
+"""Outcome of a prompt or a response that the provider blocked."""
+
+REQUEST_FAILED = "request_failed"
+"""Outcome of a request that the service did not answer: it says nothing about the model."""
+
+RESPONSES = "n_responses"
+"""Key under which samples record what became of their responses."""
+
+TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
+"""Finish reasons of responses that were cut off at `max_gen_toks` or at the end of the context."""
+
+
+class ModelResponse(str):
+    """Text that a model generated.
+
+    Attributes:
+        finish_reason: The service's finish reason in lower case; '' where it gives none.
+        usage: Tokens by kind (`prompt`, `completion`, `reasoning`), as far as they are known.
+        outcome: '' for a text of the model; else as of `FailedResponse`.
+        reason: Why there is no text; '' where there is one.
+    """
+
+    finish_reason: str
+    usage: dict[str, int]
+    outcome: str
+    reason: str
+
+    def __new__(
+        cls, text: str = "", finish_reason: str = "", usage: Mapping[str, int] | None = None
+    ) -> ModelResponse:
+        """Make a response of a text."""
+        self = super().__new__(cls, text)
+        self.finish_reason, self.usage, self.outcome = finish_reason, dict(usage or {}), ""
+        why = "no room left by thinking" if finish_reason in TRUNCATED else "empty"
+        self.reason = "" if text.strip() else why
+        return self
+
+    def details(self) -> dict[str, Any]:
+        """Return what is known beside the text, as JSON."""
+        details = {"finish_reason": self.finish_reason, "usage": self.usage}
+        return {name: value for name, value in details.items() if value}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return response_of, (str(self), self.details())
+
+
+class FailedResponse(ModelResponse):
+    """What came in place of a response.
+
+    Attributes:
+        outcome: `CONTENT_FILTER` or `REQUEST_FAILED`.
+        reason: Why, in a few words.
+    """
+
+    def __new__(
+        cls, outcome: str, reason: str, text: str = "", finish_reason: str = "",
+        usage: Mapping[str, int] | None = None,
+    ) -> FailedResponse:  # fmt: skip
+        """Make a failed response; `text` is what a content filter left of a response."""
+        self = str.__new__(cls, text)
+        self.finish_reason, self.usage = finish_reason, dict(usage or {})
+        self.outcome, self.reason = outcome, reason
+        return self
+
+    def details(self) -> dict[str, Any]:
+        """Return outcome, reason, finish reason and usage, as JSON."""
+        return {"outcome": self.outcome, "reason": self.reason, **super().details()}
+
+    def __eq__(self, other: object) -> bool:
+        """Differ from every text: an empty response is the model's, and this is not."""
+        if not isinstance(other, FailedResponse):
+            return False
+        return str.__eq__(self, other) and self.outcome == other.outcome
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.outcome, str(self)))
+
+
+def response_of(text: str, details: Mapping[str, Any]) -> ModelResponse:
+    """Make a response of its text and its `details`."""
+    if details.get("outcome"):
+        return FailedResponse(text=text, **{"reason": "", **details})
+    return ModelResponse(text, **details)
+
+
+def is_failed(response: object) -> bool:
+    """Return whether a request failed."""
+    return isinstance(response, FailedResponse) and response.outcome == REQUEST_FAILED
+
+
+def is_filtered(response: object) -> bool:
+    """Return whether a content filter blocked the prompt or the response."""
+    return isinstance(response, FailedResponse) and response.outcome == CONTENT_FILTER
+
+
+def is_empty(response: str) -> bool:
+    """Return whether the model itself generated nothing."""
+    return not isinstance(response, FailedResponse) and not response.strip()
+
+
+def is_truncated(response: object) -> bool:
+    """Return whether a service says that it cut a response off."""
+    return isinstance(response, ModelResponse) and response.finish_reason in TRUNCATED
+
+
+def details_of(responses: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    """Return the records of a sample's responses, by request and repeat, that have details."""
+    return [
+        {"request": request, "repeat": repeat, **details}
+        for request, repeats in enumerate(responses)
+        for repeat, response in enumerate(repeats)
+        if isinstance(response, ModelResponse) and (details := response.details())
+    ]
+
+
+def logged_details(sample: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
+    """Return the details of a logged sample's responses, by request and repeat.
+
+    Raises:
+        ValueError, LookupError, TypeError: If the record is not as our tasks log it.
+    """
+    rows = (sample.get(RESPONSES) or {}).get("responses") or ()
+    keys = ("outcome", "reason", "finish_reason", "usage")
+    return {
+        (int(row["request"]), int(row["repeat"])): {k: row[k] for k in keys if k in row}
+        for row in rows
+    }

@@ -1,0 +1,185 @@
+"""When a request is sent again, and when a service counts as unavailable."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from xling_tasks.errors import BackendError
+from xling_tasks.log import log
+from xling_tasks.secrets import redact_log
+
+RATE_LIMIT, BAD_REQUEST = "status 429", "status 400"
+
+MAX_BAD_REQUESTS = (
+    3  # times that a prompt is sent which gets status 400, before it counts as blocked
+)
+MAX_MALFORMED = 5  # bodies without a completion to one request, where no other got one either
+MAX_BACKOFF = 30.0  # seconds
+
+Kind = Literal["service", "prompt", "malformed", "account"]
+
+
+class RequestFailed(Exception):
+    """An attempt that brought no response.
+
+    Attributes:
+        reason: Why, in a few words; equal failures are counted by it.
+        detail: What the service said.
+        retry: Whether another attempt may bring a response.
+        wait: Seconds that the service asks to wait.
+        kind: Whose doing it is: the service's; this one prompt's, so that it says nothing about
+            the service; a body without a completion; or the account's (key, credit), so that every
+            further request fails too.
+    """
+
+    def __init__(
+        self, reason: str, detail: str = "", *, retry: bool = True, wait: float = 0.0,
+        kind: Kind = "service",
+    ) -> None:  # fmt: skip
+        super().__init__(reason)
+        self.reason, self.detail, self.retry = reason, detail, retry
+        self.wait, self.kind = wait, kind
+
+
+class ServiceUnavailable(BackendError):
+    """A service does not work: further requests would cost hours and bring nothing."""
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How long to go on with one request, and with a service that is silent.
+
+    Attributes:
+        attempts: Attempts for a request; a rate limit is none, unless `strict`.
+        strict: Whether the user set the number (`max_retries`).
+        timeout: Seconds for an attempt.
+        deadline: Seconds for a request, attempts and waits together.
+        silence: Seconds without any response after which the service is unavailable.
+    """
+
+    attempts: int = 8
+    strict: bool = False
+    timeout: float = 280.0
+    deadline: float = 600.0
+    silence: float = 265.0
+
+    @classmethod
+    def from_args(cls, args: Mapping[str, Any], deadline: float = 600.0) -> RetryPolicy:
+        """Take `max_retries` and `timeout` from a model's arguments."""
+        fields: dict[str, Any] = {"deadline": deadline}
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            fields |= {"attempts": max(1, int(args["max_retries"])), "strict": True}
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            fields |= {"timeout": float(args["timeout"])}
+            fields["silence"] = max(200.0, 0.95 * fields["timeout"])
+        return cls(**fields)
+
+    def wait(self, failure: RequestFailed, attempt: int) -> float:
+        """Return the seconds before the next attempt: a back-off, or more if the service asks."""
+        backoff = min(MAX_BACKOFF, 0.5 * 2.0 ** min(attempt, 10))
+        return max(failure.wait, random.uniform(0.5, 1.0) * backoff)
+
+    def is_over(self, failure: RequestFailed, attempt: int, seconds: float) -> bool:
+        """Return whether a request is given up after an attempt, `seconds` after the first."""
+        if not failure.retry or seconds >= self.deadline:
+            return True
+        if failure.reason == BAD_REQUEST:
+            return attempt >= min(MAX_BAD_REQUESTS, self.attempts)
+        counts = self.strict or failure.reason != RATE_LIMIT
+        return counts and attempt >= self.attempts
+
+
+class CircuitBreaker:
+    """Counts failures of a service, and ends the run once it is unavailable."""
+
+    def __init__(self, role: str, policy: RetryPolicy, concurrency: int) -> None:
+        self.role, self.policy, self.reasons = role, policy, Counter[str]()
+        self._limit, self._failed_in_row = max(10, 2 * concurrency), 0
+        self._responded, self._malformed, self._outstanding = False, 0, 0
+        self._attempts, self._since = 0, time.monotonic()
+
+    def begin(self) -> None:
+        """Begin with a set of requests: silence counts from now."""
+        self._attempts, self._since = 0, time.monotonic()
+
+    def record_response(self) -> None:
+        """Count a response."""
+        self.begin()
+        self._failed_in_row, self._responded = 0, True
+
+    @contextlib.contextmanager
+    def outstanding(self) -> Iterator[None]:
+        """Count a request that waits for its reply."""
+        self._outstanding += 1
+        try:
+            yield
+        finally:
+            self._outstanding -= 1
+
+    def record_attempt(self, failure: RequestFailed, attempt: int = 1) -> None:
+        """Count a failed attempt; the first for each reason is logged."""
+        self._attempts += 1
+        if failure.kind == "malformed":
+            self._malformed = max(self._malformed, attempt)
+        if failure.detail and not self.reasons[failure.reason]:
+            detail = " ".join(redact_log(failure.detail[:2000]).split())[:200]
+            log.warning("%s: %s: %s", self.role, failure.reason, detail)
+        self.reasons[failure.reason] += 1
+
+    def record_failure(self, failure: RequestFailed) -> None:
+        """Count a request that was given up."""
+        self._failed_in_row += failure.kind != "prompt"
+        if failure.kind == "account":
+            raise self.unavailable("check the API key and the account")
+
+    def check(self, n_requests: int = 0) -> None:
+        """Raise ServiceUnavailable if the service is; `n_requests` were all that there are."""
+        silent = time.monotonic() - self._since
+        # One that answers some requests with an error may still be generating for others.
+        unknown = not self._responded and not self._outstanding
+        if unknown and self._malformed >= MAX_MALFORMED:
+            raise self.unavailable("no completion in anything that it sent; check base_url")
+        if self._attempts >= 3 and silent > self.policy.silence:
+            raise self.unavailable(f"no response for {silent:.0f} s")
+        limit = max(3, min(n_requests, self._limit)) if n_requests else self._limit
+        if self._failed_in_row >= limit:
+            raise self.unavailable(f"{self._failed_in_row} requests in a row failed")
+
+    def unavailable(self, why: str) -> ServiceUnavailable:
+        """Return the error that ends the run."""
+        return ServiceUnavailable(
+            f"{self.role}: the service does not work ({why}; {format_reasons(self.reasons)}). "
+            "Everything so far is kept: start the same command again to go on"
+        )
+
+
+_counts: Counter[tuple[str, str]] = Counter()
+
+
+def count_failures(role: str, reasons: Mapping[str, int]) -> None:
+    """Count requests that brought no text, by role and reason."""
+    _counts.update({(role, reason): n for reason, n in reasons.items()})
+
+
+def failure_counts() -> Counter[tuple[str, str]]:
+    """Return what was counted in this process so far."""
+    return _counts.copy()
+
+
+def failures_by_role(counts: Mapping[tuple[str, str], int]) -> dict[str, dict[str, int]]:
+    """Return role -> reason -> number."""
+    by_role: dict[str, dict[str, int]] = {}
+    for (role, reason), n in sorted(counts.items()):
+        by_role.setdefault(role, {})[reason] = n
+    return by_role
+
+
+def format_reasons(reasons: Mapping[str, int]) -> str:
+    """Format as `time-out: 3, status 500: 1`, the most frequent first."""
+    return ", ".join(f"{reason}: {n}" for reason, n in sorted(reasons.items(), key=lambda x: -x[1]))

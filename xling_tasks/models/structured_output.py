@@ -1,0 +1,164 @@
+"""Questions whose response is one JSON object: by structured output, and read all the same without.
+
+Services take `response_format` with a JSON schema (OpenAI, vLLM, SGLang, llama.cpp, Ollama); others
+refuse it or drop it without a word. So a service that refuses is asked without, and every response
+is checked: the last JSON object in it that fits the schema counts. One that has none is asked for
+once more in the same conversation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xling_tasks.failed_response import FailedResponse
+from xling_tasks.models.backend import Backend, Conversation
+from xling_tasks.readers.reasoning import strip_reasoning
+
+REPAIR_RATE = "repair_rate"
+"""Metric: how many responses were asked for a second time."""
+
+_REPAIR = "Reply with the JSON object that I asked for, complete, and nothing else."
+_TYPES = {"string": str, "boolean": bool, "integer": int}
+
+
+def quote_material(**texts: Any) -> str:
+    """Return texts of others (and lists of them) as a JSON object.
+
+    No text can end its own string, and none holds a control token of a chat template: these begin
+    with `<` or `[`, which are written as escapes.
+    """
+    lines = (f"{json.dumps(name)}: {_quote(value)}" for name, value in texts.items())
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _quote(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[\n" + ",\n".join(map(_quote, value)) + "\n]"
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("[", "\\u005b")
+
+
+def object_schema(**fields: Any) -> dict[str, Any]:
+    """Return the schema of an object: each field a type, a list of its values, or a schema."""
+    properties = {name: _field_schema(field) for name, field in fields.items()}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+def array_schema(items: Any) -> dict[str, Any]:
+    """Return the schema of a list."""
+    return {"type": "array", "items": _field_schema(items)}
+
+
+def _field_schema(field: Any) -> dict[str, Any]:
+    if isinstance(field, str):
+        return {"type": field}
+    return {"enum": field} if isinstance(field, list) else field
+
+
+class JsonResponse(NamedTuple):
+    """The object that a model gave.
+
+    Attributes:
+        value: The object; None without one.
+        texts: Its response, and that of the repair turn if there was one.
+        reason: Why there is no response; '' where there is one.
+    """
+
+    value: dict[str, Any] | None
+    texts: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def repaired(self) -> bool:
+        """Whether the model was asked for the object a second time."""
+        return len(self.texts) > 1
+
+    @property
+    def text(self) -> str | None:
+        """All responses as one text; None without any."""
+        return join_texts(self.texts)
+
+
+def join_texts(texts: Sequence[str]) -> str | None:
+    """Return a response and that of its repair turn as one text; None without any."""
+    return "\n\n[asked again]\n".join(texts) or None
+
+
+def ask_json(
+    backend: Backend,
+    prompts: Sequence[str],
+    schema: Mapping[str, Any],
+    *,
+    is_complete: Callable[[str, dict[str, Any]], bool] = lambda prompt, value: True,
+    min_tokens: int = 0,
+) -> dict[str, JsonResponse]:
+    """Ask for one object per prompt, a second time where the first response has none.
+
+    Args:
+        backend: The model.
+        prompts: What to ask.
+        schema: The object's schema.
+        is_complete: Whether the object for a prompt has all that was asked for.
+        min_tokens: Tokens that a response must have room for.
+    """
+    options: dict[str, Any] = {"min_tokens": min_tokens, "schema": schema}
+    distinct = list(dict.fromkeys(prompts))
+    results: dict[str, JsonResponse] = {}
+    repairs: dict[str, str] = {}
+    for prompt, response in zip(distinct, backend.generate(distinct, **options), strict=True):
+        value = find_object(response, schema, prompt)
+        texts = () if response.reason else (str(response),)
+        results[prompt] = JsonResponse(value, texts, response.reason)
+        if texts and (value is None or not is_complete(prompt, value)):
+            said = (strip_reasoning(response) or "").strip() or "..."
+            repairs[Conversation(prompt, said, _REPAIR)] = prompt
+    responses = backend.generate([*repairs], **options) if repairs else []
+    for prompt, response in zip(repairs.values(), responses, strict=True):
+        first = results[prompt]
+        if isinstance(response, FailedResponse):
+            results[prompt] = first._replace(reason=response.reason)
+            continue
+        value = find_object(response, schema, prompt)
+        better = value is not None and (is_complete(prompt, value) or first.value is None)
+        results[prompt] = JsonResponse(
+            value if better else first.value, (*first.texts, str(response))
+        )
+    return results
+
+
+def find_object(response: str, schema: Mapping[str, Any], prompt: str = "") -> Any:
+    """Return the last object in a response that fits the schema and does not quote the prompt."""
+    text, decoder, result, at = strip_reasoning(response) or "", json.JSONDecoder(), None, -1
+    while (at := text.find("{", at + 1)) >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue
+        if not fits(value, schema):
+            continue
+        if _quote(text[at:end])[1:-1] not in prompt:
+            result = value
+        at = end - 1
+    return result
+
+
+def fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Return whether a value fits a schema that `object_schema` or `array_schema` made."""
+    if "enum" in schema:
+        return value in schema["enum"]
+    if schema["type"] == "object":
+        fields = schema["properties"]
+        return isinstance(value, dict) and all(
+            name in value and fits(value[name], field) for name, field in fields.items()
+        )
+    if schema["type"] == "array":
+        return isinstance(value, list) and all(fits(item, schema["items"]) for item in value)
+    kind = _TYPES[schema["type"]]
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
