@@ -14,9 +14,9 @@ import pytest
 
 from xling_tasks.cli import COMMANDS, help_text, main, parse
 from xling_tasks.commands.options import read_metadata
-from xling_tasks.commands.table import table
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.errors import SettingError
+from xling_tasks.output import table
 from xling_tasks.settings import Settings
 
 KINDS = ("data check", "data new", "submit mmedbench", "submit hf", "export mmedbench-train",

@@ -64,9 +64,8 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     assert "better" in capsys.readouterr().out.lower()
     assert main(["leaderboard", str(first), str(second), "--to", str(tmp_path / "board")]) == 0
     submit = ["submit", "hf", str(first), "--model-id", "me/m", "--to", str(tmp_path / "hf")]
-    assert main(submit) == 0
-    written = "".join(p.read_text("utf-8") for p in (tmp_path / "hf").rglob("*") if p.is_file())
-    assert "rubric_score" in written
+    assert main([*submit, "--dataset-id", "me/clinic"]) == 0
+    assert "rubric score" in (tmp_path / "hf" / "README.md").read_text("utf-8")
 
     harsh = serve(lambda prompt: by_words(prompt).replace("true", "false"))
     again = run(

@@ -15,14 +15,13 @@ from typing import Any
 
 from xling_tasks.commands.annotate import Item, page_data, write_page
 from xling_tasks.commands.options import chosen, integer
-from xling_tasks.commands.table import table
 from xling_tasks.data.dataset_info import PROMPT_SETS
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, text_digest
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import XlingError
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.logs.annotations import Annotation, read_annotations
-from xling_tasks.output import jsonl, refuse_file
+from xling_tasks.output import jsonl, refuse_file, table
 from xling_tasks.safe_json import json_objects
 
 FORM = "text"

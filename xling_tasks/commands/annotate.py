@@ -27,7 +27,6 @@ from xling_tasks.commands.options import (
     integer,
     read_metadata,
 )
-from xling_tasks.commands.table import table
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.data.dataset_info import LANGUAGE_NAMES, XLINGHEALTH
@@ -44,7 +43,7 @@ from xling_tasks.logs.annotations import (
     text_digest,
 )
 from xling_tasks.logs.samples import newest_samples
-from xling_tasks.output import refuse_file, writing
+from xling_tasks.output import refuse_file, table, writing
 from xling_tasks.pages import texts
 from xling_tasks.pages.offline import offline_page
 from xling_tasks.scorers.answered import replies_of

@@ -20,7 +20,6 @@ from packaging.requirements import Requirement
 
 from xling_tasks.commands.data import counted_datasets
 from xling_tasks.commands.options import add_json, add_metadata, read_metadata
-from xling_tasks.commands.table import Screen
 from xling_tasks.data.custom.dataset import is_custom_file, load_custom_dataset
 from xling_tasks.data.dataset_info import DATASETS, MMEDBENCH
 from xling_tasks.data.mmedbench import find_file
@@ -28,8 +27,8 @@ from xling_tasks.data.sources import find_source
 from xling_tasks.errors import BackendError, SettingError, XlingError
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.model_config import SELF, ModelConfig
-from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
-from xling_tasks.models.translate.translator import load_translator as build_translator
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, load_translator
+from xling_tasks.output import Screen
 from xling_tasks.secrets import redact_log
 from xling_tasks.settings import Settings
 
@@ -262,7 +261,7 @@ def check_model(role: str, spec: ModelConfig | None) -> Iterator[Line]:
     elif spec.model == SELF:
         yield Line(role, OFF, "the model under test")
     elif spec.model == FILE:
-        engine = build_translator(spec, False, None)
+        engine = load_translator(spec, False, None)
         engine.check()
         yield Line(role, OK, engine.signature)
     elif spec.model == SEQ2SEQ or "pretrained" in spec.model_args:

@@ -20,13 +20,13 @@ from xling_tasks.commands.options import (
     integer,
     read_metadata,
 )
-from xling_tasks.commands.table import table
 from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, nearest
 from xling_tasks.models.backend import find_model_class
 from xling_tasks.models.model_config import SELF
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
+from xling_tasks.output import table
 from xling_tasks.report.documents import filled
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.base import XlingTask

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from xling_tasks.commands.options import add_json, add_metadata, read_metadata
-from xling_tasks.commands.table import Screen, table
 from xling_tasks.data import mmedbench as mmedbench_data
 from xling_tasks.data import xlinghealth as xlinghealth_data
 from xling_tasks.data.custom import example
@@ -30,7 +29,7 @@ from xling_tasks.data.dataset_info import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
 from xling_tasks.data.sources import Source, refuse_missing
 from xling_tasks.errors import DataError, user_path
-from xling_tasks.output import many, write_new
+from xling_tasks.output import Screen, many, table, write_new
 from xling_tasks.settings import Settings
 
 # The datasets

@@ -13,13 +13,12 @@ from typing import Any
 from xling_metrics.classification import verdict_scores
 
 from xling_tasks.commands.options import add_metadata, add_seed, integer, settings_with
-from xling_tasks.commands.table import table
 from xling_tasks.commands.train_empathy import SHORT, add_epitome, published_rows
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.empathy.data import MECHANISMS, Pair, digest_of, load, split
 from xling_tasks.models.structured_output import ask_json, object_schema, quote_material
-from xling_tasks.output import many
+from xling_tasks.output import many, table
 
 DEFINITIONS = {
     "emotional_reactions": (

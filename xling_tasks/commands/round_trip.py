@@ -23,7 +23,6 @@ from xling_tasks.commands.options import (
     add_metadata,
     settings_with,
 )
-from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -31,9 +30,13 @@ from xling_tasks.data.tables import text_lines
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.backend import Backend, load_backend
-from xling_tasks.models.claims import ClaimExtraction, extract_claims, verify_claims
+from xling_tasks.models.claims import (
+    ClaimExtraction,
+    extract_claims,
+    verify_claims,
+)
 from xling_tasks.models.translate.translator import Translator, load_translator
-from xling_tasks.output import many
+from xling_tasks.output import many, table
 from xling_tasks.safe_json import json_objects
 
 

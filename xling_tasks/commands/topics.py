@@ -15,13 +15,12 @@ from xling_tasks.commands.options import (
     read_metadata,
     settings_with,
 )
-from xling_tasks.commands.table import table
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
 from xling_tasks.errors import user_path
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.structured_output import ask_json, object_schema, quote_material
-from xling_tasks.output import many, refuse_file
+from xling_tasks.output import many, refuse_file, table
 
 
 def topics(options: argparse.Namespace) -> str:

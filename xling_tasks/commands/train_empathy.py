@@ -13,7 +13,6 @@ from xling_metrics.base import library_version
 from xling_metrics.classification import verdict_scores
 
 from xling_tasks.commands.options import add_output, integer
-from xling_tasks.commands.table import table
 from xling_tasks.data.published import published
 from xling_tasks.errors import SettingError, user_path
 from xling_tasks.models.empathy import linear as empathy_linear
@@ -34,7 +33,7 @@ from xling_tasks.models.empathy.data import (
     load,
     split,
 )
-from xling_tasks.output import refuse_full, writing
+from xling_tasks.output import refuse_full, table, writing
 
 SHORT = ("ER", "IP", "EX")
 """The mechanisms as the papers abbreviate them."""

@@ -15,14 +15,13 @@ from xling_metrics.base import signature
 from xling_tasks.commands.options import add_folders, add_output, add_seed, integer
 from xling_tasks.commands.rank.questions import FORM, Question, common_questions, draw, read_runs
 from xling_tasks.commands.rank.report import summarise, write
-from xling_tasks.commands.table import Screen
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.data.tables import read_tables
 from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.structured_output import ask_json
-from xling_tasks.output import refuse_others
+from xling_tasks.output import Screen, refuse_others
 from xling_tasks.safe_json import loads
 
 

@@ -21,9 +21,8 @@ from xling_metrics.stats.ranking import (
 from xling_metrics.stats.resampling import ResamplerPool
 
 from xling_tasks.commands.rank.questions import METRICS, Question, Run, differing_ways
-from xling_tasks.commands.table import Screen, table
 from xling_tasks.data.published import published
-from xling_tasks.output import csv_text, jsonl
+from xling_tasks.output import Screen, csv_text, jsonl, table
 from xling_tasks.pages import texts
 from xling_tasks.report.columns import Column
 from xling_tasks.report.documents import filled

@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.commands.table import table
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.dataset_info import BUNDLED_SAMPLES, DATASETS
 from xling_tasks.errors import DataError, unreadable
 from xling_tasks.languages import LANGUAGES, language_name
-from xling_tasks.output import refuse_files, writing
+from xling_tasks.output import refuse_files, table, writing
 from xling_tasks.report.data import Model, read_models
 from xling_tasks.report.lists import record_of
 from xling_tasks.report.make import make_report

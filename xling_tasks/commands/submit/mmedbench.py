@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -17,7 +18,7 @@ from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
 from xling_tasks.logs import alike
 from xling_tasks.logs.results import TaskResults, read_results, refuse_mixed_models
-from xling_tasks.output import all_or_none, refuse_files
+from xling_tasks.output import refuse_files, writing
 from xling_tasks.secrets import public
 
 
@@ -62,13 +63,16 @@ def run(options: argparse.Namespace) -> str:
     names = [name for kind in kinds for name in (HALVES[kind].responses, HALVES[kind].scores)]
     refuse_files(to, [*names, DESCRIPTION])
     tasks = find_tasks(out, kinds, options.ft)
-    with all_or_none(to, [*names, DESCRIPTION]) as folder:
-        for kind, of_kind in tasks.items():
-            _write(folder / HALVES[kind].responses, COLUMNS, _responses(kind, of_kind))
-            header, rows = _scores(kind, of_kind)
-            _write(folder / HALVES[kind].scores, header, rows)
-        name, text = _describe([task for of_kind in tasks.values() for task in of_kind])
-        (folder / DESCRIPTION).write_text(text, encoding="utf-8", newline="\n")
+    every = [task for of_kind in tasks.values() for task in of_kind]
+    name, text = _describe(every)
+    files = {DESCRIPTION: text}
+    for kind, of_kind in tasks.items():
+        files[HALVES[kind].responses] = _csv(COLUMNS, _responses(kind, of_kind))
+        files[HALVES[kind].scores] = _csv(*_scores(kind, of_kind))
+    with writing(to):
+        to.mkdir(parents=True, exist_ok=True)
+        for file, content in files.items():
+            (to / file).write_text(content, encoding="utf-8", newline="")
     return "\n".join(
         [
             *(str(to / name) for name in [*names, DESCRIPTION]),
@@ -149,12 +153,13 @@ def _problem(task: TaskResults, half: Half) -> str:
 # The files
 
 
-def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write CSV with every text as it is: programs read these files."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        writer.writerows(rows)
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Format CSV with every text as it is: programs read these files."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 def _responses(kind: str, tasks: Sequence[TaskResults]) -> Iterator[Sequence[str]]:
