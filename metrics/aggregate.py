@@ -22,7 +22,7 @@ Pair: TypeAlias = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class MetricAggregation:
     """From the values of documents to a score.
 
     Attributes:
@@ -92,25 +92,25 @@ def _spread(totals: Floats) -> Floats:
     return spread
 
 
-MEAN = Aggregate("mean", _one, ratio)
+MEAN = MetricAggregation("mean", _one, ratio)
 """The mean of the values that are defined."""
 
-CLIPPED_MEAN = Aggregate("clipped", _one, ratio, (0.0, 1.0))
+CLIPPED_MEAN = MetricAggregation("clipped", _one, ratio, (0.0, 1.0))
 """The mean of the values that are defined, cut to 0..1; the values themselves are not, so that a
 document below 0 lowers the mean of all (HealthBench's score, arXiv:2505.08775)."""
 
-RATIO = Aggregate("ratio", _counts, ratio)
+RATIO = MetricAggregation("ratio", _counts, ratio)
 """Counts pooled over documents: from (hits, rows) per document to hits / rows."""
 
-HARMONIC = Aggregate("harmonic", _pair, _harmonic)
+HARMONIC = MetricAggregation("harmonic", _pair, _harmonic)
 """The harmonic mean of mean precision and mean recall; a document's None is unscored, a precision
 that is None counts in recall alone."""
 
-SPREAD = Aggregate("spread", _by_seed, _spread)
+SPREAD = MetricAggregation("spread", _by_seed, _spread)
 """The sample standard deviation over seeds of each seed's mean over documents."""
 
 
-def mean_over(codes: Sequence[str], each: Aggregate = MEAN) -> Aggregate:
+def mean_over(codes: Sequence[str], each: MetricAggregation = MEAN) -> MetricAggregation:
     """The unweighted mean over languages of each one's score over documents.
 
     It is None if one of the languages has no value: a mean over the others would look like it.
@@ -130,4 +130,4 @@ def mean_over(codes: Sequence[str], each: Aggregate = MEAN) -> Aggregate:
         mean: Floats = np.mean([each.score(totals[:, at : at + width]) for at in starts], axis=0)
         return mean
 
-    return Aggregate(f"{each.name}:{','.join(codes)}", sums, score)
+    return MetricAggregation(f"{each.name}:{','.join(codes)}", sums, score)

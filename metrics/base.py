@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sized
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 PROGRESS_AFTER = 2.0
 """Seconds after which a progress bar shows: what is quick needs none."""
@@ -58,7 +60,7 @@ def usable_cores() -> int:
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
-def whole_letters(text: str) -> str:
+def replace_lone_surrogates(text: str) -> str:
     """The text, in which a lone half of a surrogate pair (of a cut emoji) becomes U+FFFD.
 
     Libraries that read UTF-8 refuse half a letter, and one such answer must not end a run.
@@ -73,6 +75,30 @@ def whole_letters(text: str) -> str:
 def mean(values: list[float]) -> float | None:
     """The arithmetic mean, or None when there is nothing to average."""
     return sum(values) / len(values) if values else None
+
+
+class ExtraMissing(ImportError):
+    """A package of an extra is not installed; the message says how to install it."""
+
+
+def import_optional(module: str, need: str, extra: str) -> Any:
+    """A module of an extra.
+
+    Args:
+        module: Its name.
+        need: What needs it, for the message: "words of language 'ja'".
+        extra: The extra of xling-tasks that brings it.
+
+    Raises:
+        ExtraMissing: If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ExtraMissing(
+            f'{need} need the package {package}: pip install "xling-tasks[{extra}]"'
+        ) from error
 
 
 def _plain(value: object) -> str:

@@ -66,7 +66,7 @@ class Idf:
         return math.log((self.n + 1) / (self.texts_with.get(token, 0) + 1))
 
 
-def idf_of(texts: Sequence[str], encoder: Encoder) -> Idf:
+def compute_idf(texts: Sequence[str], encoder: Encoder) -> Idf:
     """The weights of tokens by some texts, usually all references."""
     tokenized = (set(ids) for ids in encoder.tokenize(texts) if ids is not None)
     return Idf(len(texts), Counter(chain.from_iterable(tokenized)))
@@ -109,7 +109,7 @@ class BertScores(NamedTuple):
     f1: list[float | None]
 
 
-def pair_scores(
+def score_pairs(
     answers_by_question: Sequence[Sequence[str | None]], encoder: Encoder
 ) -> list[QuestionEncoderScores]:
     """`bertscore_p`, `_r`, `_f1` and `sim_sent` of the answers to each question.
@@ -148,7 +148,7 @@ def _all_scores(
     return results
 
 
-def weighed_pairs(
+def score_references(
     candidates: Sequence[str | None],
     references: Sequence[str | None],
     encoder: Encoder,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from math import inf, isfinite
 
 
-def exact(chosen: Collection[str] | None, right: Collection[str]) -> bool:
+def is_exact_match(chosen: Collection[str] | None, right: Collection[str]) -> bool:
     """Whether the chosen letters are the right ones; nothing chosen (None) is not right."""
     return chosen is not None and set(chosen) == set(right)
 
@@ -34,7 +34,7 @@ def chance_level(n_options: int, *, several: bool) -> float:
     return 1 / (2**n_options - 1 if several else n_options)
 
 
-def best(scores: Sequence[float]) -> int | None:
+def best_choice(scores: Sequence[float]) -> int | None:
     """The index of the one highest score; None for a tie at the top or no finite score."""
     top = max((score for score in scores if isfinite(score)), default=-inf)
     winners = [i for i, score in enumerate(scores) if score == top]

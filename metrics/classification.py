@@ -17,7 +17,7 @@ LABELS = (0, 1)
 ECE_BINS = 15
 
 
-class VerdictScores(NamedTuple):
+class ClassificationScores(NamedTuple):
     """Scores over the rows with a usable verdict; all in [0, 1], higher is better.
 
     Attributes:
@@ -41,7 +41,9 @@ class VerdictScores(NamedTuple):
     n: int
 
 
-def verdict_scores(labels: Sequence[int], verdicts: Sequence[int | None]) -> VerdictScores:
+def classification_scores(
+    labels: Sequence[int], answers: Sequence[int | None]
+) -> ClassificationScores:
     """Macro precision, recall, F1, accuracy and hard AUC (XLingEval, section 3.4).
 
     A class that is never predicted has precision 0 and one that never occurs recall 0
@@ -49,29 +51,31 @@ def verdict_scores(labels: Sequence[int], verdicts: Sequence[int | None]) -> Ver
 
     Args:
         labels: 0 or 1 per row.
-        verdicts: 0 or 1 per row; None where there is no usable verdict. Such rows are left out.
+        answers: 0 or 1 per row; None where there is no usable answer. Such rows are left out.
 
     Returns:
-        The scores; every field None and n = 0 without a usable verdict.
+        The scores; every field None and n = 0 without a usable answer.
 
     Raises:
-        ValueError: If the lengths differ or a value is neither 0, 1 nor (verdicts) None.
+        ValueError: If the lengths differ or a value is neither 0, 1 nor (answers) None.
     """
     from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
-    same_length(labels=labels, verdicts=verdicts)
-    rows = [(gold, said) for gold, said in zip(labels, verdicts, strict=True) if said is not None]
+    same_length(labels=labels, answers=answers)
+    rows = [
+        (gold, answer) for gold, answer in zip(labels, answers, strict=True) if answer is not None
+    ]
     _check_binary(labels, "labels")
-    _check_binary([said for _, said in rows], "verdicts")
+    _check_binary([answer for _, answer in rows], "answers")
     if not rows:
-        return VerdictScores(None, None, None, None, None, 0)
-    gold, said = (list(column) for column in zip(*rows, strict=True))
+        return ClassificationScores(None, None, None, None, None, 0)
+    gold, predicted = (list(column) for column in zip(*rows, strict=True))
     precision, recall, f1, _ = precision_recall_fscore_support(
-        gold, said, labels=list(LABELS), average="macro", zero_division=0
+        gold, predicted, labels=list(LABELS), average="macro", zero_division=0
     )
     agree = sum(a == b for a, b in rows) / len(rows)
-    auc = float(roc_auc_score(gold, said)) if len(set(gold)) == 2 else None
-    return VerdictScores(float(precision), float(recall), float(f1), agree, auc, len(rows))
+    auc = float(roc_auc_score(gold, predicted)) if len(set(gold)) == 2 else None
+    return ClassificationScores(float(precision), float(recall), float(f1), agree, auc, len(rows))
 
 
 class ProbabilityScores(NamedTuple):
@@ -143,20 +147,20 @@ def yes_probability(yes: float, no: float) -> float | None:
     return 1 / (1 + math.exp(difference))
 
 
-def verdict_of(probability: float | None) -> int | None:
+def answer_of_probability(probability: float | None) -> int | None:
     """1 above 0.5, 0 below; None for an exact tie or an undefined probability."""
     if probability is None or probability == 0.5:
         return None
     return int(probability > 0.5)
 
 
-def hard_verdict(value: float | None) -> int | None:
-    """A verdict (0, 1, None) as it is; a probability of Yes, which is a float, as `verdict_of`."""
-    return verdict_of(value) if isinstance(value, float) else value
+def hard_answer(value: float | None) -> int | None:
+    """Return an answer (0, 1, None) as it is; of a float, `answer_of_probability`."""
+    return answer_of_probability(value) if isinstance(value, float) else value
 
 
-def verdict_signature(metric: str) -> str:
-    """The signature of one field of `VerdictScores`."""
+def classification_signature(metric: str) -> str:
+    """The signature of one field of `ClassificationScores`."""
     return signature(metric, average="macro", labels=LABELS, libraries=("scikit-learn",))
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from xling_metrics.base import whole_letters
+from xling_metrics.base import replace_lone_surrogates
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -141,7 +141,7 @@ class Encoder:
         one text to the model.
         """
         # Tokenizers refuse half letters.
-        cleaned = [whole_letters(text or "").strip() for text in texts]
+        cleaned = [replace_lone_surrogates(text or "").strip() for text in texts]
         distinct = list(dict.fromkeys(filter(None, cleaned)))
         if not distinct:
             return [None] * len(texts)

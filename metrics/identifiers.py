@@ -14,8 +14,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from xling_metrics.base import whole_letters
-from xling_metrics.words import LETTER
+from xling_metrics.base import replace_lone_surrogates
+from xling_metrics.tokenization import LETTER
 
 FASTTEXT = "fasttext-predict"
 """The distribution that reads fastText files here; others with a module `fasttext` do too."""
@@ -41,7 +41,9 @@ class Identifier:
     def identify(self, texts: Sequence[str]) -> list[str | None]:
         """The label of each text; None for one without letters, and where no language is named."""
         distinct = [text for text in dict.fromkeys(texts) if LETTER.search(text)]
-        label_of = dict(zip(distinct, self.classify([*map(whole_letters, distinct)]), strict=True))
+        label_of = dict(
+            zip(distinct, self.classify([*map(replace_lone_surrogates, distinct)]), strict=True)
+        )
         return [label_of.get(text) for text in texts]
 
     def in_language(self, texts: Sequence[str], wanted: Collection[str]) -> list[bool | None]:

@@ -43,7 +43,7 @@ def known_labels() -> tuple[str, ...]:
 
 
 def labels_of(texts: Sequence[bytes]) -> list[str]:
-    """The label langid gives to each UTF-8 text: `language.identify`. On all cores with numba."""
+    """Return langid's label of each UTF-8 text; on all cores with numba."""
     model, kernel = _model(), _kernel(sum(map(len, texts)))
     if kernel is None:
         best_of = [np.argmax(_scores(*own), axis=1) for own in _batches(texts)]

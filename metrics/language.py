@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 import regex
 from xling_metrics import langid_batches
-from xling_metrics.base import mean, whole_letters
+from xling_metrics.base import mean, replace_lone_surrogates
 from xling_metrics.languages import (
     KNOWN,
     SCRIPTS,
@@ -26,7 +26,7 @@ from xling_metrics.languages import (
     language_code,
     letters_of,
 )
-from xling_metrics.words import LETTER, has_words, words
+from xling_metrics.tokenization import LETTER, has_words, words
 
 # The only labels that the published code of XLingEval counts.
 PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
@@ -66,7 +66,7 @@ Decide = Callable[[Sequence[str]], list[bool | None]]
 """Whether each text is in the language asked for, by another identifier; None: it has no letter."""
 
 
-class Confusion(NamedTuple):
+class LanguageConfusion(NamedTuple):
     """One answer under the Language Confusion Benchmark; None is unscored, see the functions."""
 
     line_pass: bool | None
@@ -86,7 +86,7 @@ def langid_code(language: str) -> str:
     return code
 
 
-def identify(texts: Sequence[str]) -> list[str | None]:
+def identify_language(texts: Sequence[str]) -> list[str | None]:
     """The language of each text: `langid.classify(text)[0]`, for many texts at once.
 
     Formula: the label with the largest prior plus the sum, over the byte n-grams of the text, of
@@ -102,7 +102,7 @@ def identify(texts: Sequence[str]) -> list[str | None]:
     return [label_of.get(text) for text in texts]
 
 
-def knows(language: str) -> bool:
+def langid_knows(language: str) -> bool:
     """Whether langid has a label for this language; its model is not loaded for that."""
     return language_code(language) in LABELS
 
@@ -116,7 +116,11 @@ def deciding_scripts(language: str) -> tuple[str, ...]:
     row, usual = known(language), KNOWN.get(language_code(language))
     if row is None:
         return ()
-    if usual is not None and knows(language) and SCRIPTS[row.script] == SCRIPTS[usual.script]:
+    if (
+        usual is not None
+        and langid_knows(language)
+        and SCRIPTS[row.script] == SCRIPTS[usual.script]
+    ):
         return ()
     return row.unicode_scripts
 
@@ -145,7 +149,7 @@ def in_language(texts: Sequence[str], language: str) -> list[bool | None]:
         target = langid_code(language)
         return [
             None if label is None else label == target and in_script(text, language)
-            for label, text in zip(identify(texts), texts, strict=True)
+            for label, text in zip(identify_language(texts), texts, strict=True)
         ]
     own = letters_of(scripts)
     inside: list[bool | None] = []
@@ -162,7 +166,7 @@ def is_english(text: str) -> bool:
     return 6 * sum(word in _ENGLISH for word in own) >= len(own) > 0
 
 
-def match_rule(language: str) -> str:
+def in_language_rule(language: str) -> str:
     """How `in_language` decides, for signatures; empty where it is langid's label alone."""
     scripts = deciding_scripts(language)
     return f"|by:script_{'+'.join(scripts)}_and_not_english" if scripts else ""
@@ -172,7 +176,7 @@ def sentences(text: str, language: str) -> list[str]:
     """The sentences of a text by sentencex, stripped; empty text gives an empty list."""
     from sentencex import segment  # type: ignore[import-untyped]
 
-    parts = segment(language_code(language), whole_letters(text))
+    parts = segment(language_code(language), replace_lone_surrogates(text))
     return [part for raw in parts if (part := raw.strip())]
 
 
@@ -237,7 +241,7 @@ def published_language_consistency_corpus(
     target = langid_code(language)
     if target not in PUBLISHED_LANGUAGES:
         raise ValueError(f"published for {', '.join(PUBLISHED_LANGUAGES)} only, not {language!r}")
-    groups = _in_groups([published_sentences(answer) for answer in answers], identify)
+    groups = _in_groups([published_sentences(answer) for answer in answers], identify_language)
     return [
         mean([float(label == target) for label in labels if label in PUBLISHED_LANGUAGES])
         for labels in groups
@@ -261,7 +265,7 @@ def line_pass(answer: str, language: str) -> bool | None:
     langid instead of fastText lid.176, so no threshold below which a line is 'unknown'; their five
     tokens come from jieba, fugashi, or spaces.
     """
-    return language_confusion_corpus([answer], language)[0].line_pass
+    return score_language_confusion([answer], language)[0].line_pass
 
 
 def word_pass(answer: str, language: str) -> bool | None:
@@ -280,12 +284,12 @@ def word_pass(answer: str, language: str) -> bool | None:
     case and with more than three letters; we ship no list, so a lower-case drug name or a word of
     any third language fails, too. Only the lines that count are looked at, as there.
     """
-    return language_confusion_corpus([answer], language)[0].word_pass
+    return score_language_confusion([answer], language)[0].word_pass
 
 
-def language_confusion_corpus(
+def score_language_confusion(
     answers: Sequence[str], language: str, decide: Decide | None = None
-) -> list[Confusion]:
+) -> list[LanguageConfusion]:
     """`line_pass` and `word_pass` of each answer, all lines identified in one pass.
 
     Args:
@@ -304,7 +308,7 @@ def language_confusion_corpus(
         words_ok = None
         if lines_ok and has_own_script(language):
             words_ok = not any(_foreign_words(line, language) for line in kept)
-        results.append(Confusion(lines_ok, words_ok))
+        results.append(LanguageConfusion(lines_ok, words_ok))
     return results
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import fsum, sqrt
 from typing import NamedTuple
 
-from xling_metrics.words import length_words, published_words
+from xling_metrics.tokenization import length_words, published_words
 
 
 class NgramConsistency(NamedTuple):
@@ -83,7 +83,7 @@ def answer_lengths(
     Args:
         answers: The answers.
         language: Their language.
-        length: `length_words` in this language, where it is known already (`words.CutOnce`).
+        length: `length_words` in this language, where it is known already (`TokenCache`).
     """
     count = length or (lambda text: length_words(text, language))
     lengths = [count(answer) for answer in answers]

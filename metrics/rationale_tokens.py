@@ -25,10 +25,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import regex
-from xling_metrics.base import library_version, whole_letters
-from xling_metrics.extras import optional
+from xling_metrics.base import import_optional, library_version, replace_lone_surrogates
 from xling_metrics.languages import language_code
-from xling_metrics.words import segmenter
+from xling_metrics.tokenization import segmenter
 
 RATIONALE_LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
 
@@ -38,7 +37,7 @@ _SEGMENTED = {"zh": "jieba", "ja": "janome"}
 _RUN = regex.compile(r"[\p{L}\p{N}\p{M}]+")
 
 
-class CutRationale(NamedTuple):
+class TokenizedRationale(NamedTuple):
     """A rationale in the three forms that the metrics compare.
 
     Attributes:
@@ -74,7 +73,7 @@ def rationale_tokens(text: str, language: str) -> list[str]:
     return tokenize(text) if text.strip() else []
 
 
-def cut_rationale(text: str, language: str) -> CutRationale:
+def tokenize_rationale(text: str, language: str) -> TokenizedRationale:
     """All that BLEU and both kinds of ROUGE need of a rationale, segmented once.
 
     Raises:
@@ -84,7 +83,7 @@ def cut_rationale(text: str, language: str) -> CutRationale:
     tokens = rationale_tokens(text, language)
     rouge_text = " ".join(tokens) if language_code(language) in _SEGMENTED else text
     runs = [run.lower() for run in _RUN.findall(rouge_text)]
-    return CutRationale(tokens, rouge_text, runs)
+    return TokenizedRationale(tokens, rouge_text, runs)
 
 
 def rationale_tokenizer_name(language: str) -> str:
@@ -123,7 +122,7 @@ def _load_nltk() -> Callable[[str], list[str]]:
 
 @cache
 def _load_janome() -> Callable[[str], list[str]]:
-    janome = optional("janome.tokenizer", "rationales in Japanese", "ja")
+    janome = import_optional("janome.tokenizer", "rationales in Japanese", "ja")
     # The surfaces of the published code's tokenizer, without loading readings and base forms.
     tokenize = janome.Tokenizer(wakati=True).tokenize
-    return lambda text: list(tokenize(whole_letters(text)))  # it refuses half a letter
+    return lambda text: list(tokenize(replace_lone_surrogates(text)))  # it refuses half a letter

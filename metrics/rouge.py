@@ -54,8 +54,8 @@ def rouge(candidate: str, reference: str) -> Rouge | None:
     and m words takes n * m bits of memory.
 
     Args:
-        candidate: The model's rationale (`CutRationale.rouge_text`): in Chinese and Japanese with
-            spaces between tokens.
+        candidate: The model's rationale (`TokenizedRationale.rouge_text`): in Chinese and
+            Japanese with spaces between tokens.
         reference: The expert's rationale, likewise.
     """
     ours, theirs = _sentences(candidate), _sentences(reference)
@@ -84,7 +84,7 @@ def rouge_standard(candidate: Sequence[str], reference: Sequence[str]) -> Standa
     all. A text of one token has no 2-gram: `rouge2_standard` is 0.0, as there.
 
     Args:
-        candidate: Tokens of the model's rationale (`CutRationale.standard_tokens`).
+        candidate: Tokens of the model's rationale (`TokenizedRationale.standard_tokens`).
         reference: Tokens of the expert's rationale.
     """
     if not reference:

@@ -1,12 +1,11 @@
-"""Agreement of repeated answers in their topics: `sim_lda20`, `sim_lda100`.
+"""Agreement of repeated answers in their topics: `sim_lda20`, `sim_lda100`, `sim_hdp`.
 
 Source: Consistency of XLingEval (arXiv 2310.13132): one topic model per (data set, language,
 temperature), fitted on all answers to all questions. A topic model depends on its random start:
 between two seeds the similarity of one question's answers differs by 0.09 to 0.11 on average, and
 questions change ranks (Spearman 0.70 to 0.81, LDA with 20 topics, on answers made of LiveQA's
-sentences in four languages; 0.43 to 0.54 has been seen). So several models are fitted here, their
-values averaged and the spread over seeds reported: two sets of five seeds agree at 0.92 to 0.94 in
-English and Spanish, with 0.04 to 0.05 on average between their values of one question.
+sentences in four languages; 0.43 to 0.54 has been seen). Values over five seeds, averaged, agree
+with those of five others at 0.92 to 0.94 in English and Spanish.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, pairwise
 from statistics import stdev
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from xling_metrics import lda
+from xling_metrics import hdp, lda
 from xling_metrics.base import PROGRESS_AFTER, mean, signature, usable_cores
 from xling_metrics.lda import SparseCounts
-from xling_metrics.words import published_words
+from xling_metrics.tokenization import published_words
 
-Topics = int
+TopicModel = int | Literal["hdp"]
+"""LDA with so many topics, or a hierarchical Dirichlet process."""
 
-_QUESTIONS_AT_ONCE = 256  # whose products are held at once
+_QUESTIONS_AT_ONCE = 256  # whose products are held at once: 256 x K x K floats
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,14 @@ class TopicCorpus:
     Attributes:
         counts: Distinct answers x words, as scikit-learn's CountVectorizer counts; None if no
             answer has a word.
-        rows: For every answer of every question, in order, its row of `counts`.
-        sizes: The number of answers to each question.
-        tokenizer: What cut the answers into words, for signatures.
+        documents: For each answer of each question, in order, its row of `counts`.
+        rows: For each question, the rows of its answers that have words.
+        tokenizer: The tokenizer's name, for signatures.
     """
 
     counts: SparseCounts | None
-    rows: NDArray[np.int64]
-    sizes: tuple[int, ...]
+    documents: NDArray[np.int64]
+    rows: list[NDArray[np.int64]]
     tokenizer: str
 
 
@@ -68,7 +67,7 @@ class TopicResult:
 
 
 def topic_corpus(
-    answers_by_question: Sequence[Sequence[str]],
+    answers_by_question: Sequence[Sequence[str | None]],
     *,
     tokenize: Callable[[str], Sequence[str]] = published_words,
     tokenizer: str = "published_words",
@@ -76,7 +75,8 @@ def topic_corpus(
     """Count the words of all answers, each distinct answer once.
 
     Args:
-        answers_by_question: For each question, its answers. A missing answer is an empty one.
+        answers_by_question: For each question, its answers; None for one that is missing, such as
+            a failed translation, which is no document of any model.
         tokenize: Words of a text. The default is that of the published code, meant for English
             (also for answers translated to English); it cuts Hindi words to pieces and sees a
             Chinese clause as one word.
@@ -84,111 +84,122 @@ def topic_corpus(
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    index: dict[str, int] = {}
-    every = chain.from_iterable(answers_by_question)
-    rows = [index.setdefault(answer, len(index)) for answer in every]
-    words = [tokenize(answer) for answer in index]
+    row_of: dict[str, int] = {}
+    rows = [
+        np.array([row_of.setdefault(a, len(row_of)) for a in answers if a is not None], np.int64)
+        for answers in answers_by_question
+    ]
+    words = [tokenize(answer) for answer in row_of]
+    has_words = np.array([bool(own) for own in words], dtype=bool)
     return TopicCorpus(
         counts=CountVectorizer(analyzer=list).fit_transform(words) if any(words) else None,
-        rows=np.array(rows, dtype=np.int64),
-        sizes=tuple(len(answers) for answers in answers_by_question),
+        documents=np.concatenate([*rows, np.empty(0, np.int64)]),
+        rows=[own[has_words[own]] for own in rows],
         tokenizer=tokenizer,
     )
 
 
 def topic_consistencies(
-    corpus: TopicCorpus, *, models: Sequence[Topics], seeds: Sequence[int] = (0, 1, 2, 3, 4)
-) -> dict[Topics, TopicResult]:
-    """`sim_lda<n>`: do the answers to a question speak of the same topics?
+    corpus: TopicCorpus, *, models: Sequence[TopicModel], seeds: Sequence[int] = (0,)
+) -> dict[TopicModel, TopicResult]:
+    """`sim_lda<n>` and `sim_hdp`: do the answers to a question speak of the same topics?
 
     Formula: for each seed, the cosine of the topic distributions of two answers, averaged over all
     unordered pairs of one question's answers that have words; then the mean over seeds, and over
-    questions. Identical answers give exactly 1. Source: XLingEval (arXiv 2310.13132); with one
-    seed, `sim_lda20` and `sim_lda100` are its computation, scikit-learn's
-    `LatentDirichletAllocation(20 or 100, random_state=seed, n_jobs=1)` on CountVectorizer's
-    counts, to 1e-9. More seeds, and leaving out empty answers (the published code gave them the
-    uniform distribution), are ours.
+    questions. Range 0..1, higher is more consistent; identical answers give exactly 1.
+
+    Source: XLingEval (arXiv 2310.13132), section 3.3 and its code. With one seed, `sim_lda20` and
+    `sim_lda100` are scikit-learn's `LatentDirichletAllocation(20 or 100, random_state=seed,
+    n_jobs=1)` on CountVectorizer's counts, to 1e-9 (without numba it is scikit-learn that runs).
+    `sim_hdp` is gensim's `HdpModel(corpus, dictionary, random_state=seed)` with its defaults, on a
+    corpus of `hdp.hdp_words`; topics below 0.01 count as 0. The published code's default seed is
+    42. More seeds are ours, and so is that only answers without words go unscored (the published
+    code leaves out every question with an answer that is empty or has stop words alone).
 
     Read a difference between languages only if it is large against `seed_sd`, and never compare
-    values of different `n_topics`, tokenizers or numbers of answers.
+    values of different models, tokenizers or numbers of answers.
 
-    Edges: no questions, no two answers with words in any question: all None. Without numba
-    scikit-learn does the same, slower.
+    Edges: no questions, no two answers with words in any question: all None.
 
     Args:
         corpus: What `topic_corpus` returned.
-        models: Numbers of topics, 1 to 100,000.
+        models: Numbers of LDA topics, 1 to 100,000, and `hdp`.
         seeds: Distinct seeds; one model of each kind is fitted for each, side by side.
 
     Raises:
         ValueError: For no seed, a seed given twice, or a number of topics out of range.
+        ExtraMissing: For `hdp` without gensim.
     """
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds must be distinct, and at least one: {list(seeds)}")
     for model in models:
-        if not 1 <= model <= lda.MAX_TOPICS:
+        if model != "hdp" and not 1 <= model <= lda.MAX_TOPICS:
             raise ValueError(f"n_topics must be 1 to {lda.MAX_TOPICS}: {model}")
-    questions = _rows_with_words(corpus)
-    there = any(len(rows) > 1 for rows in questions)
-    fitted = list(models) if there else []
-    by_seed = _values_by_seed(corpus, questions, fitted, seeds)
+    has_pairs = any(len(rows) > 1 for rows in corpus.rows)
+    by_seed = _fit_all(corpus, models, seeds) if has_pairs else {}
+    unscored: list[list[float | None]] = [[None] * len(corpus.rows)]
     return {
-        model: _summary(
-            by_seed.get(model, [[None] * len(questions)]),
-            topic_signature(model, seeds, corpus.tokenizer),
+        model: _summarize(
+            by_seed.get(model, unscored), topic_signature(model, seeds, corpus.tokenizer)
         )
         for model in models
     }
 
 
-def _rows_with_words(corpus: TopicCorpus) -> list[NDArray[np.int64]]:
-    """For each question, the rows of its answers that have words."""
-    bounds = np.cumsum((0, *corpus.sizes))
-    groups = [corpus.rows[first:last] for first, last in pairwise(bounds)]
-    if corpus.counts is None:
-        return [group[:0] for group in groups]
-    has_words = np.diff(corpus.counts.indptr) > 0
-    return [group[has_words[group]] for group in groups]
+def topic_metric(model: TopicModel) -> str:
+    """Name a model's metric: `sim_lda20`, `sim_hdp`."""
+    return "sim_hdp" if model == "hdp" else f"sim_lda{model}"
 
 
-def _values_by_seed(
-    corpus: TopicCorpus,
-    questions: list[NDArray[np.int64]],
-    models: Sequence[Topics],
-    seeds: Sequence[int],
-) -> dict[Topics, list[list[float | None]]]:
-    """Per model and seed, each question's value; all fits share the cores."""
+def topic_signature(model: TopicModel, seeds: Sequence[int], tokenizer: str) -> str:
+    """State how a model's metric is made: model, tokenizer, seeds, library."""
+    kind, library = ("hdp-vb", "gensim") if model == "hdp" else ("batch-vb-10", "scikit-learn")
+    return signature(
+        topic_metric(model),
+        libraries=(library,),
+        model=kind,
+        tokenizer=tokenizer,
+        seeds=tuple(seeds),
+    )
+
+
+def _fit_all(
+    corpus: TopicCorpus, models: Sequence[TopicModel], seeds: Sequence[int]
+) -> dict[TopicModel, list[list[float | None]]]:
+    """Return per model and seed each question's value; all fits share the cores."""
     from tqdm import tqdm
 
-    def fit(job: tuple[Topics, int]) -> list[float | None]:
-        return _pair_means(_units(corpus, *job), questions)
+    def fit(job: tuple[TopicModel, int]) -> list[float | None]:
+        model, seed = job
+        if model == "hdp":
+            topics = hdp.hdp_distributions(corpus.counts, corpus.documents, seed=seed)
+        else:
+            topics = lda.lda_distributions(
+                corpus.counts, corpus.documents, n_topics=model, seed=seed
+            )
+        lengths = np.linalg.norm(topics, axis=1, keepdims=True)
+        np.divide(topics, lengths, out=topics, where=lengths > 0)
+        return _mean_cosines(topics, corpus.rows)
 
     # The longest first, so that no core is left with one of them at the end.
-    ordered = sorted(models, reverse=True)
+    ordered = sorted(models, key=lambda model: 0 if model == "hdp" else -model)
     jobs = [(model, seed) for model in ordered for seed in seeds]
     # Only the compiled loops let another thread run meanwhile.
     at_once = usable_cores() if lda.is_compiled() else 1
-    values: dict[Topics, list[list[float | None]]] = {model: [] for model in models}
-    shown: Any = {"desc": ", ".join(map(_name, models)), "delay": PROGRESS_AFTER, "leave": False}
+    values: dict[TopicModel, list[list[float | None]]] = {model: [] for model in models}
+    names = ", ".join(map(topic_metric, models))
+    progress: Any = {"desc": names, "delay": PROGRESS_AFTER, "leave": False}
     with ThreadPoolExecutor(at_once) as pool:
-        fits = tqdm(pool.map(fit, jobs), total=len(jobs), unit="model", **shown)
+        fits = tqdm(pool.map(fit, jobs), total=len(jobs), unit="model", **progress)
         for (model, _), by_question in zip(jobs, fits, strict=True):
             values[model].append(by_question)
     return values
 
 
-def _units(corpus: TopicCorpus, n_topics: Topics, seed: int) -> NDArray[np.float64]:
-    """The topic distributions of the distinct answers, at Euclidean length one."""
-    topics = lda.lda_distributions(corpus.counts, corpus.rows, n_topics=n_topics, seed=seed)
-    lengths = np.linalg.norm(topics, axis=1, keepdims=True)
-    np.divide(topics, lengths, out=topics, where=lengths > 0)
-    return topics
-
-
-def _pair_means(
+def _mean_cosines(
     units: NDArray[np.float64], questions: list[NDArray[np.int64]]
 ) -> list[float | None]:
-    """The mean cosine over each question's pairs; questions of one size in one product."""
+    """Return the mean cosine over each question's pairs; one product for questions of one size."""
     means: list[float | None] = [None] * len(questions)
     of_size: dict[int, list[int]] = {}
     for number, rows in enumerate(questions):
@@ -196,18 +207,18 @@ def _pair_means(
     for size, numbers in of_size.items():
         left, right = np.triu_indices(size, 1)
         for first in range(0, len(numbers) if size > 1 else 0, _QUESTIONS_AT_ONCE):
-            chosen = numbers[first : first + _QUESTIONS_AT_ONCE]
-            rows = np.stack([questions[number] for number in chosen])
-            own = units[rows]
-            cosines = np.minimum(own @ own.transpose(0, 2, 1), 1.0)[:, left, right]
+            batch = numbers[first : first + _QUESTIONS_AT_ONCE]
+            rows = np.stack([questions[number] for number in batch])
+            vectors = units[rows]
+            cosines = np.minimum(vectors @ vectors.transpose(0, 2, 1), 1.0)[:, left, right]
             cosines[rows[:, left] == rows[:, right]] = 1.0  # Identical answers: no rounding.
-            for number, value in zip(chosen, cosines.mean(axis=1), strict=True):
+            for number, value in zip(batch, cosines.mean(axis=1), strict=True):
                 means[number] = float(value)
     return means
 
 
-def _summary(by_seed: list[list[float | None]], sign: str) -> TopicResult:
-    """Mean and spread over seeds, by question and of the whole."""
+def _summarize(by_seed: list[list[float | None]], sign: str) -> TopicResult:
+    """Return mean and spread over seeds, by question and of the whole."""
     scored = [[value for value in values if value is not None] for values in by_seed]
     questions = zip(*by_seed, strict=True)
     by_question = [[value for value in values if value is not None] for values in questions]
@@ -217,19 +228,4 @@ def _summary(by_seed: list[list[float | None]], sign: str) -> TopicResult:
         per_question_by_seed=[values or None for values in by_question],
         seed_sd=stdev(means) if len(means) > 1 else None,
         signature=sign,
-    )
-
-
-def _name(n_topics: Topics) -> str:
-    return f"sim_lda{n_topics}"
-
-
-def topic_signature(n_topics: Topics, seeds: Sequence[int], tokenizer: str) -> str:
-    """How `sim_lda<n>` is made: model, tokenizer, seeds, library."""
-    return signature(
-        _name(n_topics),
-        libraries=("scikit-learn",),
-        model="batch-vb-10",
-        tokenizer=tokenizer,
-        seeds=tuple(seeds),
     )

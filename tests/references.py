@@ -58,6 +58,23 @@ def topic_similarity(answers: Questions, n_topics: int, seed: int) -> np.ndarray
     return mean_cosines(lda(counts, n_topics, seed).transform(counts), answers)
 
 
+def hdp_similarity(answers: Questions, seed: int) -> np.ndarray:
+    """The published computation by gensim, text by text."""
+    from gensim.corpora import Dictionary
+    from gensim.models import HdpModel
+    from gensim.utils import simple_preprocess
+
+    texts = [simple_preprocess(answer) for question in answers for answer in question]
+    dictionary = Dictionary(texts)
+    corpus = [dictionary.doc2bow(text) for text in texts]
+    model = HdpModel(corpus, dictionary, random_state=seed)
+    topics = np.zeros((len(corpus), model.get_topics().shape[0]))
+    for row, text in zip(topics, corpus):
+        for topic, probability in model[text]:
+            row[topic] = probability
+    return mean_cosines(topics, answers)
+
+
 def mean_cosines(topics: np.ndarray, answers: Questions) -> np.ndarray:
     """The mean over the pairs of each question, whose answers' topics stand one after the other."""
     from sklearn.metrics.pairwise import cosine_similarity

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from xling_metrics.extras import ExtraMissing
+from xling_metrics.base import ExtraMissing
 
 from xling_tasks import __version__
 from xling_tasks.errors import SettingError, XlingError, did_you_mean

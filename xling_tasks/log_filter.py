@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from xling_metrics.extras import ExtraMissing
+from xling_metrics.base import ExtraMissing
 
 from xling_tasks.errors import XlingError
 from xling_tasks.secrets import redact, redact_log

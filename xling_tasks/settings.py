@@ -221,6 +221,7 @@ class Settings:
         source_encoder: That of the metrics in the source language; False for none.
         bertscore_idf: Whether rationales also get a BERTScore that weighs tokens by idf.
         topic_seeds: Seeds of the topic models; empty for no topic metrics.
+        sim_hdp: Whether the topic metrics include `sim_hdp`, by gensim (extra `topics`); slow.
         languages: The languages of tasks that ask in several, beside English; None for all that
             the data has.
         trained_languages: The languages that the model saw in its training, for means over these
@@ -256,6 +257,7 @@ class Settings:
     source_encoder: Annotated[EncoderConfig | bool | None, _encoder] = None
     bertscore_idf: Annotated[bool, _switch] = False
     topic_seeds: Annotated[tuple[int, ...], _seeds] = (0,)
+    sim_hdp: Annotated[bool, _switch] = False
     languages: Annotated[tuple[str, ...] | None, _languages] = None
     trained_languages: Annotated[tuple[str, ...] | None, _languages] = None
     prompt_set: Annotated[str, _prompt_set] = ALL

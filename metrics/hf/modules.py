@@ -20,11 +20,12 @@ import datasets
 import evaluate
 from xling_metrics import language as lang
 from xling_metrics.base import mean, signature
+from xling_metrics.hdp import hdp_words
 from xling_metrics.hf import pairs
 from xling_metrics.hf.pairs import fields, summary, words_of
 from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
-from xling_metrics.topics import Topics, topic_consistencies, topic_corpus
-from xling_metrics.words import lower_words, published_words, segmenter_name
+from xling_metrics.tokenization import lower_words, published_words, segmenter_name
+from xling_metrics.topics import TopicModel, topic_consistencies, topic_corpus, topic_metric
 
 Answers = Sequence[Sequence[str]]
 
@@ -109,17 +110,19 @@ def language_consistency(predictions: Answers, language: str) -> dict[str, Any]:
 
 def topic_similarity(
     predictions: Answers,
-    n_topics: Topics = 20,
-    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    n_topics: TopicModel = 20,
+    seeds: Sequence[int] = (0,),
     language: str | None = None,
 ) -> dict[str, Any]:
-    """`sim_lda<n>`, averaged over seeds: see `xling_metrics.topics`."""
+    """`sim_lda<n>` or, for `hdp`, `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
     tokenize = partial(lower_words, language=language) if language else published_words
     name = words_of(language) if language else "published_words"
+    if n_topics == "hdp" and not language:
+        tokenize, name = hdp_words, "gensim_simple_preprocess"
     corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
     result = topic_consistencies(corpus, models=(n_topics,), seeds=seeds)[n_topics]
     return {
-        f"sim_lda{n_topics}": {
+        topic_metric(n_topics): {
             **summary(result.per_question, result.signature),
             "seed_sd": result.seed_sd,
         }
@@ -136,11 +139,11 @@ def bertscore_consistency(
         model: The encoder's name or folder.
         **options: Further arguments of `xling_metrics.encoder.Encoder.load`.
     """
-    from xling_metrics.bertscore import bertscore_signature, pair_scores, sim_sent_signature
+    from xling_metrics.bertscore import bertscore_signature, score_pairs, sim_sent_signature
     from xling_metrics.encoder import Encoder
 
     encoder = Encoder.load(model, **options)
-    corpus = pair_scores(predictions, encoder)
+    corpus = score_pairs(predictions, encoder)
     names = ("bertscore_p", "bertscore_r", "bertscore_f1")
     signatures = {name: bertscore_signature(encoder) for name in names}
     signatures["sim_sent"] = sim_sent_signature(encoder)
@@ -164,11 +167,11 @@ def bertscore(
         model: The encoder's name or folder.
         **options: Further arguments of `xling_metrics.encoder.Encoder.load`.
     """
-    from xling_metrics.bertscore import bertscore_signature, weighed_pairs
+    from xling_metrics.bertscore import bertscore_signature, score_references
     from xling_metrics.encoder import Encoder
 
     encoder = Encoder.load(model, **options)
-    (made,) = weighed_pairs(predictions, references, encoder)
+    (made,) = score_references(predictions, references, encoder)
     sign = bertscore_signature(encoder, rescaled=False)
     return {f"bertscore_{kind}": summary(getattr(made, kind), sign) for kind in ("p", "r", "f1")}
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from xling_metrics import bleu as bleus
 from xling_metrics import claims, classification, overlap, rouge, rubric
-from xling_metrics.answer_language import in_users_language, rule, tell
+from xling_metrics.answer_language import answer_language_rule, classify_answer_language
 from xling_metrics.base import mean, signature
-from xling_metrics.choices import exact, jaccard
-from xling_metrics.language import language_confusion_corpus
-from xling_metrics.words import lower_words, segmenter_name
+from xling_metrics.choices import is_exact_match, jaccard
+from xling_metrics.language import score_language_confusion
+from xling_metrics.tokenization import lower_words, segmenter_name
 
 Texts = Sequence[str]
 Scores = dict[str, Any]
@@ -70,8 +70,8 @@ def chrf(predictions: Texts, references: Texts) -> Scores:
 
 def verdicts(predictions: Sequence[int | None], references: Sequence[int]) -> Scores:
     """Macro precision, recall and F1, accuracy, hard AUC of 0 and 1; None: no verdict."""
-    scores = classification.verdict_scores(references, predictions)
-    return _of_corpus(scores, classification.verdict_signature)
+    scores = classification.classification_scores(references, predictions)
+    return _of_corpus(scores, classification.classification_signature)
 
 
 def probabilities(predictions: Sequence[float | None], references: Sequence[int]) -> Scores:
@@ -94,7 +94,7 @@ def choices(predictions: Sequence[Texts | None], references: Sequence[Texts]) ->
     pairs = list(zip(predictions, references, strict=True))
     return {
         "acc": summary(
-            [float(exact(*pair)) for pair in pairs], signature("acc", equal="letter_sets")
+            [float(is_exact_match(*pair)) for pair in pairs], signature("acc", equal="letter_sets")
         ),
         "jaccard": summary([jaccard(*pair) for pair in pairs], signature("jaccard")),
     }
@@ -119,14 +119,16 @@ def rubric_scores(
 
 def answer_language(predictions: Texts, language: str) -> Scores:
     """`in_users_language`: whether each answer is; None where it is too short to tell."""
-    rows = [in_users_language(told) for told in tell(predictions, language)]
-    sign = signature("in_users_language", language=language, libraries=("langid",)) + rule(language)
+    inside = [row.in_language for row in classify_answer_language(predictions, language)]
+    rows = [None if value is None else float(value) for value in inside]
+    how = signature("in_users_language", language=language, libraries=("langid",))
+    sign = how + answer_language_rule(language)
     return {"in_users_language": summary(rows, sign)}
 
 
 def language_confusion(predictions: Texts, language: str) -> Scores:
     """`line_pass` and `word_pass` of each answer: the Language Confusion Benchmark's."""
-    rows = language_confusion_corpus(predictions, language)
+    rows = score_language_confusion(predictions, language)
     return {
         name: summary(
             [None if getattr(row, name) is None else float(getattr(row, name)) for row in rows],

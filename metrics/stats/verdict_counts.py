@@ -1,4 +1,4 @@
-"""Confusion counts per question, and `classification.verdict_scores` as functions of their sums."""
+"""Confusion counts per question, and `classification_scores` as functions of their sums."""
 
 from __future__ import annotations
 

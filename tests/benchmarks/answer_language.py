@@ -12,10 +12,10 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from xling_metrics.answer_language import Told, tell
+from xling_metrics.answer_language import classify_answer_language
 from xling_metrics.language import sentences
 from xling_metrics.languages import known
-from xling_metrics.words import words
+from xling_metrics.tokenization import words
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.languages import LANGUAGES
@@ -23,8 +23,7 @@ from xling_tasks.languages import LANGUAGES
 LENGTHS = range(1, 13)
 LONG = 8
 FILES = ("information_prompts.jsonl", "seeker_posts.jsonl")
-Counts = dict[int, Counter[Told]]
-"""Length -> how often what was told."""
+Counts = dict[int, Counter[bool | None]]  # length -> how often in the language, in another, unknown
 
 
 def texts() -> dict[str, list[str]]:
@@ -48,39 +47,40 @@ def cut(text: str, language: str) -> Iterator[tuple[int, str]]:
             yield count, sentence[:end]
 
 
-def counted(pieces: list[tuple[int, str]], asked: str) -> Counts:
-    """What is told of texts as answers in a language."""
+def count(pieces: list[tuple[int, str]], users: str) -> Counts:
+    """Classify texts as answers to users of a language."""
     counts: Counts = {n: Counter() for n in LENGTHS}
-    for (length, _), told in zip(pieces, tell([text for _, text in pieces], asked), strict=True):
-        counts[length][told.told] += 1
+    results = classify_answer_language([text for _, text in pieces], users)
+    for (length, _), result in zip(pieces, results, strict=True):
+        counts[length][result.in_language] += 1
     return counts
 
 
-def share(rows: Iterable[Counter[Told]], told: Told) -> float:
-    """In percent, over all rows."""
-    every = sum(rows, Counter[Told]())
-    return 100 * every[told] / max(1, every.total())
+def percent(rows: Iterable[Counter[bool | None]], value: bool | None) -> float:
+    total = sum(rows, Counter[bool | None]())
+    return 100 * total[value] / max(1, total.total())
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--by-language", action="store_true")
     by_language = parser.parse_args().by_language
     pieces = {code: [p for text in own for p in cut(text, code)] for code, own in texts().items()}
-    own = {code: counted(pieces[code], code) for code in LANGUAGES}
-    english = {code: counted(pieces["en"], code) for code in LANGUAGES if code != "en"}
-    print("words | own: user's / another / untold | worst language | English: found / worst")
+    own = {code: count(pieces[code], code) for code in LANGUAGES}
+    english = {code: count(pieces["en"], code) for code in LANGUAGES if code != "en"}
+    print("words | own: user's / another / unknown | worst language | English: found / worst")
     for n in LENGTHS:
-        wrong, worst = max((share([own[c][n]], Told.ANOTHER), c) for c in own)
-        least, missed = min((share([english[c][n]], Told.ANOTHER), c) for c in english)
-        kinds = " / ".join(f"{share((own[c][n] for c in own), told):.1f}" for told in Told)
-        found = share((english[c][n] for c in english), Told.ANOTHER)
+        wrong, worst = max((percent([own[c][n]], False), c) for c in own)
+        least, missed = min((percent([english[c][n]], False), c) for c in english)
+        kinds = " / ".join(
+            f"{percent((own[c][n] for c in own), v):.1f}" for v in (True, False, None)
+        )
+        found = percent((english[c][n] for c in english), False)
         print(f"{n:5} | {kinds} | {worst} {wrong:.1f} | {found:.1f} / {missed} {least:.1f}")
     for code in LANGUAGES if by_language else ():
-        kinds = " / ".join(f"{share(own[code].values(), told):.2f}" for told in Told)
+        kinds = " / ".join(f"{percent(own[code].values(), v):.2f}" for v in (True, False, None))
         long = [english[code][n] for n in LENGTHS if n >= LONG] if code != "en" else []
-        print(f"{code}: {kinds}; English from {LONG} words: {share(long, Told.ANOTHER):.2f}")
+        print(f"{code}: {kinds}; English from {LONG} words: {percent(long, False):.2f}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def of_text(n: int) -> Iterator[Row]:
     import langid
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.metrics import jaccard_score
-    from xling_metrics.language import identify, language_consistency_corpus, sentences
+    from xling_metrics.language import identify_language, language_consistency_corpus, sentences
     from xling_metrics.ngrams import ngram_consistency_corpus
 
     def pair(a: str, b: str, n: int) -> float:
@@ -65,7 +65,7 @@ def of_text(n: int) -> Iterator[Row]:
     yield per_1000("sim_1gram, sim_2gram", theirs, len(some), own, len(asked), f"max {apart:.1e}")
     for language in ("en", "es", "zh", "hi") if REAL else ("en",):
         asked = distinct_answers(common.texts(language), n)
-        identify(["load the model"]), langid.classify("load the model")
+        identify_language(["load the model"]), langid.classify("load the model")
         flat = [answer for answers in asked for answer in answers]
         own, ours = timed(lambda flat=flat, code=language: language_consistency_corpus(flat, code))
         some = range(0, n, max(1, n // 8))
@@ -135,8 +135,8 @@ def of_topics(n: int) -> Iterator[Row]:
 def stability(language: str, n: int, *, words: bool) -> None:
     """Print the mean Spearman correlation of the similarity per question between two seeds."""
     from scipy.stats import spearmanr
+    from xling_metrics.tokenization import lower_words, published_words
     from xling_metrics.topics import topic_consistencies, topic_corpus
-    from xling_metrics.words import lower_words, published_words
 
     asked = of_sentences(language, n)
     cut = partial(lower_words, language=language) if words else published_words
@@ -194,7 +194,7 @@ def of_encoder(_: int, n: int = 6) -> Iterator[Row]:
         return own + own[:1] * (K - distinct)
 
     def ours(encoder: Encoder, asked: Questions) -> Any:
-        results = bertscore.pair_scores(asked, encoder)
+        results = bertscore.score_pairs(asked, encoder)
         return torch.tensor([pair for result in results for pair in result.pairs])
 
     parts = (("temperature 1, all distinct", K), ("temperature 0, 2 distinct of 10", 2))

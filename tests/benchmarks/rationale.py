@@ -27,7 +27,7 @@ from common import REAL, Seconds, timed
 from rationale_texts import generated, pairs, real
 from references import rouge_package, rouge_score
 from xling_metrics.bleu import sentence_bleu
-from xling_metrics.rationale_tokens import RATIONALE_LANGUAGES, cut_rationale
+from xling_metrics.rationale_tokens import RATIONALE_LANGUAGES, tokenize_rationale
 from xling_metrics.rouge import rouge, rouge_standard
 
 WEIGHTS = [(1,), (0, 1), (0, 0, 1), (0, 0, 0, 1), (0.25, 0.25, 0.25, 0.25)]
@@ -75,8 +75,8 @@ def reference_tokens(language: str) -> Callable[[str], list[str]]:
 def bench(language: str, drawn: Sequence[tuple[str, str]]) -> list[tuple[Seconds, Seconds]]:
     """Print the rows of a language; the reference's and our time of scoring and of cutting."""
     flat, tokens, score = [*chain(*drawn)], reference_tokens(language), reference_scores()
-    cut_rationale("a", language), tokens("a")
-    cut_s, cut = timed(lambda: [cut_rationale(text, language) for text in flat])
+    tokenize_rationale("a", language), tokens("a")
+    cut_s, cut = timed(lambda: [tokenize_rationale(text, language) for text in flat])
     scores_s, ours = timed(lambda: [*map(scores, cut[::2], cut[1::2])])
     their_cut, expected = timed(lambda: [*map(tokens, flat)])  # for BLEU
     if language in ("zh", "ja"):

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from builders import write_lines
 from custom_tables import FEW, write_csv
-from xling_metrics import words
-from xling_metrics.extras import ExtraMissing
+from xling_metrics import tokenization
+from xling_metrics.base import ExtraMissing
 
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.lm.baseline import BaselineLM
@@ -95,7 +95,7 @@ def test_what_cuts_words_is_missed_before_the_model_is_asked(run, tmp_path, monk
     rows = [{**FEW[0], "question_th": "อะไรช่วยได้", "answer_th": "พักผ่อน"}]
     settings = {"data_dir": str(write_csv(tmp_path / "own.csv", rows)), **FAST}
     monkeypatch.setitem(sys.modules, "pythainlp.tokenize", None)
-    words.segmenter.cache_clear()
+    tokenization.segmenter.cache_clear()
     monkeypatch.setattr(BaselineLM, "generate_until", lambda *given, **more: pytest.fail("asked"))
     with pytest.raises(ExtraMissing, match=r"language 'th' need .* pip install .xling-tasks\[th\]"):
         run(task, metadata=settings)

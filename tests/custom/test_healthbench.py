@@ -10,7 +10,7 @@ import pytest
 from builders import evaluated, results_in, write_lines
 from own_rubric_parts import Says, by_words, conversation, write
 from xling_metrics.aggregate import CLIPPED_MEAN
-from xling_metrics.answer_language import Told, not_checked, tell
+from xling_metrics.answer_language import classify_answer_language, describe_unchecked
 from xling_metrics.languages import known
 from xling_metrics.rubric import rubric_bounds, rubric_score
 
@@ -148,7 +148,7 @@ def rows(texts, said="Advises to see a doctor."):
 def test_languages_of_translations_under_way_are_known(code):
     row = known(code)
     assert row is not None and row.script == ("Ethi" if code == "am" else "Latn")
-    assert (not_checked(code) == "") == (code in ("am", "sw", "zu"))
+    assert (describe_unchecked(code) == "") == (code in ("am", "sw", "zu"))
 
 
 def test_pidgin_is_never_taken_for_english():
@@ -158,8 +158,12 @@ def test_pidgin_is_never_taken_for_english():
         "You should see a doctor as soon as you can.",
         "Вам нужно как можно скорее обратиться к врачу.",
     ]
-    assert [each.told for each in tell(texts, "pcm")] == [Told.UNTOLD, Told.UNTOLD, Told.ANOTHER]
-    assert "in English is not checked" in not_checked("pcm")
+    assert [each.in_language for each in classify_answer_language(texts, "pcm")] == [
+        None,
+        None,
+        False,
+    ]
+    assert "in English is not checked" in describe_unchecked("pcm")
 
 
 def test_from_two_files_to_a_report(run, serve, tmp_path):

@@ -21,7 +21,7 @@ from prompt_gates import (
 )
 from prompt_terms import NEGATIONS, concepts, terms
 from tools import shared_deviations
-from xling_metrics.language import identify
+from xling_metrics.language import identify_language
 
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts, statuses, text_digest
@@ -94,7 +94,7 @@ def test_texts_of_a_language(code, key):
     assert len(set(own)) == len(own)
     wrong = {
         item["id"]: said
-        for item, text, identified in zip(prompts, own, identify(own))
+        for item, text, identified in zip(prompts, own, identify_language(own))
         if (said := complaints(code, item["text"]["en"], text)
             + language_complaints(code, text, identified))
     }  # fmt: skip

@@ -1,40 +1,36 @@
-"""The language of an answer: script first, then odds, and nothing where it is too short to tell."""
-
 from __future__ import annotations
 
 import pytest
 import yaml
 from conftest import DATA
-from xling_metrics.answer_language import AnswerLanguage, Told, in_users_language, tell
+from xling_metrics.answer_language import AnswerLanguage, classify_answer_language
 from xling_metrics.langid_batches import known_labels, labels_of, scores_of
 
 pytestmark = pytest.mark.core
 
 CASES = yaml.safe_load((DATA / "languages.yaml").read_text(encoding="utf-8"))
 
-USERS, ANOTHER, UNTOLD = Told
-OWN, SHORT = AnswerLanguage(USERS), AnswerLanguage(UNTOLD)
-ENGLISH = AnswerLanguage(ANOTHER, "en")
+ENGLISH = AnswerLanguage(False, "en")
 
 
-def told(text: str, language: str) -> AnswerLanguage:
-    (one,) = tell([text], language)
-    return one
+def classify(text: str, language: str) -> AnswerLanguage:
+    (result,) = classify_answer_language([text], language)
+    return result
 
 
-@pytest.mark.parametrize(("language", "text", "whose", "other"), CASES["told"])
-def test_what_is_told(language: str, text: str, whose: str, other: str | None):
-    assert told(text, language) == (Told[whose], other)
+@pytest.mark.parametrize(("language", "text", "inside", "other"), CASES["answers"])
+def test_cases(language: str, text: str, inside: bool | None, other: str | None):
+    assert classify(text, language) == (inside, other)
 
 
 def test_the_script_of_a_tag_is_the_one_that_counts():
     hindi = "Aapko doctor se milna chahiye aur dawa leni chahiye"
-    assert told(hindi, "hi-Latn") == OWN
-    assert told("अपने डॉक्टर से सलाह लें।", "hi-Latn").told is ANOTHER
+    assert classify(hindi, "hi-Latn") == (True, None)
+    assert classify("अपने डॉक्टर से सलाह लें।", "hi-Latn").in_language is False
     # A language without a row is judged by its tag.
-    assert told("ߌ ߣߌ ߗߋ߫", "nqo-Nkoo").told is USERS
-    assert told("Please take it with some water.", "nqo-Nkoo") == ENGLISH
-    assert told("Kom yɛligu din be", "dag").told is UNTOLD
+    assert classify("ߌ ߣߌ ߗߋ߫", "nqo-Nkoo").in_language is True
+    assert classify("Please take it with some water.", "nqo-Nkoo") == ENGLISH
+    assert classify("Kom yɛligu din be", "dag").in_language is None
 
 
 SERBIAN = {"sr-Cyrl": "Узмите ову таблету после доручка и пијте много воде.",
@@ -49,23 +45,24 @@ CHINESE = {
 def test_varieties_by_script_are_two_languages(texts):
     for asked in texts:
         for written, text in texts.items():
-            assert told(text, asked).told is (USERS if asked == written else ANOTHER)
-            assert told(text, asked[:2]).told is USERS
-    assert told(CHINESE["zh-Hant"], "zh-HK").told is USERS
-    assert told(CHINESE["zh-Hans"], "zh-HK").told is ANOTHER
-    assert told("Tome este comprimido depois do café da manhã.", "pt-BR").told is USERS
+            assert classify(text, asked).in_language is (asked == written)
+            assert classify(text, asked[:2]).in_language is True
+    assert classify(CHINESE["zh-Hant"], "zh-HK").in_language is True
+    assert classify(CHINESE["zh-Hans"], "zh-HK").in_language is False
+    assert classify("Tome este comprimido depois do café da manhã.", "pt-BR").in_language is True
 
 
 def test_equal_texts_and_order():
-    found = tell(["ใช่", "", "ใช่", "Please take it with some water."], "th")
-    assert found == [OWN, SHORT, OWN, ENGLISH] and tell([], "es") == []
-    assert [in_users_language(each) for each in found] == [1.0, None, 1.0, 0.0]
+    texts = ["ใช่", "", "ใช่", "Please take it with some water."]
+    results = classify_answer_language(texts, "th")
+    assert [result.in_language for result in results] == [True, None, True, False]
+    assert classify_answer_language([], "es") == []
 
 
 def test_odd_text_breaks_nothing():
     odd = ["\ud800 word", "\x00" * 50, "a" * 100_000, "\u200d\u200c", "ａｂｃ", "𝓗𝓮𝓵𝓵𝓸 𝔀𝓸𝓻𝓵𝓭"]
     for code in ("es", "hi", "zh", "sr", "bm", "xx"):
-        assert len(tell(odd, code)) == len(odd)
+        assert len(classify_answer_language(odd, code)) == len(odd)
 
 
 def test_scores_are_those_that_langids_labels_come_from():

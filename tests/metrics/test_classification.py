@@ -6,41 +6,41 @@ import random
 import pytest
 from sklearn import metrics as sk
 from xling_metrics.classification import (
+    answer_of_probability,
+    classification_scores,
+    classification_signature,
     probability_scores,
-    verdict_of,
-    verdict_scores,
-    verdict_signature,
     yes_probability,
 )
 
 
 def test_verdict_scores_by_hand():
     # Class 1: tp 1, fp 1, fn 1 -> P = R = F1 = 1/2. Class 0: tp 1, fp 1, fn 1 -> 1/2.
-    scores = verdict_scores([1, 1, 0, 0], [1, 0, 0, 1])
+    scores = classification_scores([1, 1, 0, 0], [1, 0, 0, 1])
     assert scores == (0.5, 0.5, 0.5, 0.5, 0.5, 4)
     # Class 1: tp 1, fp 0, fn 1 -> P 1, R 1/2, F1 2/3. Class 0: tp 8, fp 1, fn 0 -> P 8/9, R 1,
     # F1 16/17. macro F1 = (2/3 + 16/17) / 2 = 41/51 = 0.8039; the harmonic mean of
     # 17/18 and 3/4 would be 0.8361.
-    scores = verdict_scores([1, 1] + [0] * 8, [1, 0] + [0] * 8)
+    scores = classification_scores([1, 1] + [0] * 8, [1, 0] + [0] * 8)
     assert scores.macro_f1 == pytest.approx(41 / 51, abs=1e-12)
     assert scores.macro_precision == pytest.approx(17 / 18, abs=1e-12)
     assert scores.macro_recall == pytest.approx(0.75, abs=1e-12)
-    with_gaps = verdict_scores([1, 0, 1, 0, 1], [1, 0, None, None, 0])
-    assert with_gaps == verdict_scores([1, 0, 1], [1, 0, 0])
+    with_gaps = classification_scores([1, 0, 1, 0, 1], [1, 0, None, None, 0])
+    assert with_gaps == classification_scores([1, 0, 1], [1, 0, 0])
     assert with_gaps.n == 3
 
 
 def test_nothing_scorable_is_none():
-    assert verdict_scores([1, 0], [None, None]) == (None, None, None, None, None, 0)
-    assert verdict_scores([], []).n == 0
-    assert verdict_scores([1, 1], [1, 0]).auc_hard is None
+    assert classification_scores([1, 0], [None, None]) == (None, None, None, None, None, 0)
+    assert classification_scores([], []).n == 0
+    assert classification_scores([1, 1], [1, 0]).auc_hard is None
     assert probability_scores([1, 0], [None, None]) == (None, None, None, 0)
 
 
 def test_bad_input():
     for message, score, given in (
-        ("labels has 1, verdicts has 2", verdict_scores, ([1], [1, 0])),
-        ("labels must be 0 or 1, got 2", verdict_scores, ([2], [1])),
+        ("labels has 1, verdicts has 2", classification_scores, ([1], [1, 0])),
+        ("labels must be 0 or 1, got 2", classification_scores, ([2], [1])),
         ("probabilities", probability_scores, ([1], [1.5])),
     ):
         with pytest.raises(ValueError, match=message):
@@ -61,7 +61,7 @@ def test_yes_probability(yes, no, expected):
 
 
 def test_ties_and_gaps_have_no_verdict():
-    assert [verdict_of(p) for p in (0.2, 0.5, 0.8, None)] == [0, None, 1, None]
+    assert [answer_of_probability(p) for p in (0.2, 0.5, 0.8, None)] == [0, None, 1, None]
 
 
 def test_probability_scores_by_hand():
@@ -80,7 +80,7 @@ def test_equals_scikit_learn_and_names_it():
     labels = [rng.randint(0, 1) for _ in range(300)]
     chances = [rng.choice([rng.random(), 0.5]) for _ in labels]
     said = [rng.randint(0, 1) for _ in labels]
-    hard, soft = verdict_scores(labels, said), probability_scores(labels, chances)
+    hard, soft = classification_scores(labels, said), probability_scores(labels, chances)
     assert hard.macro_f1 == pytest.approx(sk.f1_score(labels, said, average="macro"))
     assert hard.macro_precision == pytest.approx(sk.precision_score(labels, said, average="macro"))
     assert hard.acc == pytest.approx(sk.accuracy_score(labels, said))
@@ -89,6 +89,6 @@ def test_equals_scikit_learn_and_names_it():
     assert soft.brier == pytest.approx(sk.brier_score_loss(labels, chances))
     import sklearn
 
-    assert verdict_signature("macro_f1") == (
+    assert classification_signature("macro_f1") == (
         f"macro_f1|average:macro|labels:0,1|scikit-learn:{sklearn.__version__}"
     )

@@ -22,10 +22,10 @@ from xling_metrics import bertscore, encoder  # noqa: E402
 from xling_metrics.bertscore import (  # noqa: E402
     Baseline,
     bertscore_signature,
-    idf_of,
-    pair_scores,
+    compute_idf,
+    score_pairs,
+    score_references,
     sim_sent_signature,
-    weighed_pairs,
 )
 from xling_metrics.encoder import Encoded, Encoder  # noqa: E402
 
@@ -68,7 +68,7 @@ def enc(tiny: str) -> Encoder:
 
 
 def scores(answers: Sequence[str | None], enc: Encoder) -> Any:
-    return pair_scores([answers], enc)[0]
+    return score_pairs([answers], enc)[0]
 
 
 def means_of(found: Any) -> tuple[float | None, ...]:
@@ -140,11 +140,11 @@ def test_nothing_to_score_is_none(enc: Encoder, answers: list[str]):
 
 
 def test_pairs_of_candidates_and_references(enc: Encoder):
-    assert pair_scores([], enc) == []
-    (compared,) = weighed_pairs([TEXTS[0], "", "same"], [TEXTS[1], "b", "same"], enc)
+    assert score_pairs([], enc) == []
+    (compared,) = score_references([TEXTS[0], "", "same"], [TEXTS[1], "b", "same"], enc)
     assert compared.p[1:] == compared.r[1:] == compared.f1[1:] == [None, 1.0]
     with pytest.raises(ValueError, match="candidates has 1, references has 2"):
-        weighed_pairs(["a"], ["b", "c"], enc)
+        score_references(["a"], ["b", "c"], enc)
 
 
 # Independence of order, batches and pieces.
@@ -172,9 +172,9 @@ def test_threads_change_nothing(tiny: str):
 
 def test_working_in_pieces_changes_nothing(enc: Encoder, monkeypatch: pytest.MonkeyPatch):
     questions = [TEXTS[:4], [], TEXTS[3:7], TEXTS[:4]]
-    whole = pair_scores(questions, enc)
+    whole = score_pairs(questions, enc)
     monkeypatch.setattr(bertscore, "_CHUNK_TOKENS", 20)
-    pieces = pair_scores(questions, enc)
+    pieces = score_pairs(questions, enc)
     assert [len(result.pairs) for result in pieces] == [6, 0, 6, 6]
     for one, other in zip(whole, pieces, strict=True):
         assert one.pairs == approx_pairs(other.pairs)
@@ -184,7 +184,7 @@ def test_each_distinct_text_is_encoded_once(enc: Encoder, monkeypatch: pytest.Mo
     seen, forward = [], Encoder._forward
     noted = lambda self, batch: (seen.extend(batch), forward(self, batch))[1]  # noqa: E731
     monkeypatch.setattr(Encoder, "_forward", noted)
-    pair_scores([["fever", "cough", "fever"], ["cough", "Fever "]], enc)
+    score_pairs([["fever", "cough", "fever"], ["cough", "Fever "]], enc)
     assert len(seen) == len(set(seen)) == 2
 
 
@@ -202,8 +202,8 @@ def test_pairs_plain_and_weighed_by_idf_equal_bert_score(tiny: str, enc: Encoder
     reference = pytest.importorskip("bert_score")
     sides = TEXTS, TEXTS[3:] + TEXTS[:3]
     options = {"model_type": tiny, "num_layers": 9, "device": "cpu", "batch_size": 1}
-    found = weighed_pairs(*sides, enc, [None, idf_of(sides[1], enc)])
-    assert found[:1] == weighed_pairs(*sides, enc)
+    found = score_references(*sides, enc, [None, compute_idf(sides[1], enc)])
+    assert found[:1] == score_references(*sides, enc)
     for ours, idf in zip(found, (False, True), strict=True):
         expected = reference.score(*sides, idf=idf, **options)
         for values, theirs in zip(ours, expected, strict=True):
@@ -212,13 +212,13 @@ def test_pairs_plain_and_weighed_by_idf_equal_bert_score(tiny: str, enc: Encoder
 
 
 def test_idf_by_hand(enc: Encoder):
-    idf = idf_of(["fever", "fever cough", "fever rash"], enc)
+    idf = compute_idf(["fever", "fever cough", "fever rash"], enc)
     fever, cough = (enc.tokenize([word])[0][1] for word in ("fever", "cough"))
     assert idf.of(fever) == 0.0  # all three have it: log(4 / 4)
     assert idf.of(cough) == pytest.approx(math.log(4 / 2))
     assert idf.of(-1) == pytest.approx(math.log(4))
     # A text of nothing but what all have weighs nothing, and is unscored.
-    (scores,) = weighed_pairs(["fever", "cough"], ["cough", "cough"], enc, [idf])
+    (scores,) = score_references(["fever", "cough"], ["cough", "cough"], enc, [idf])
     assert scores.f1 == [None, 1.0]
     assert "|idf:references,n=3|" in bertscore_signature(enc, rescaled=False, idf=idf)
 
@@ -270,7 +270,7 @@ def test_without_onednn(tiny: str, enc: Encoder, monkeypatch: pytest.MonkeyPatch
 
 def test_published_baseline_is_for_its_layer_only(tiny: str):
     other = Encoder.load(tiny, layer=8, device="cpu")
-    (plain,) = weighed_pairs(TEXTS[:1], TEXTS[1:2], other)[0].f1
+    (plain,) = score_references(TEXTS[:1], TEXTS[1:2], other)[0].f1
     assert scores(TEXTS[:2], other).bertscore_f1 == plain
 
 

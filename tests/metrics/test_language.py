@@ -13,23 +13,23 @@ import pytest
 from xling_metrics import langid_batches
 from xling_metrics.language import (
     _UNSPACED_LETTER,
-    Confusion,
+    LanguageConfusion,
     _is_long,
-    identify,
+    identify_language,
     in_language,
-    knows,
+    in_language_rule,
     langid_code,
-    language_confusion_corpus,
+    langid_knows,
     language_consistency,
     language_consistency_corpus,
     line_pass,
-    match_rule,
     published_language_consistency_corpus,
     published_sentences,
+    score_language_confusion,
     sentences,
     word_pass,
 )
-from xling_metrics.words import words
+from xling_metrics.tokenization import words
 
 pytestmark = pytest.mark.core
 
@@ -62,10 +62,10 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_identify_literals_and_nothing_of_empty_text():
-    assert identify(list(EVERY.values())) == list(EVERY)
+    assert identify_language(list(EVERY.values())) == list(EVERY)
     assert langid.classify("")[0] == "en"  # what must not count
-    assert identify(["", EN, " \n\t\u3000"]) == [None, "en", None]
-    assert identify([]) == []
+    assert identify_language(["", EN, " \n\t\u3000"]) == [None, "en", None]
+    assert identify_language([]) == []
 
 
 def test_identify_equals_langid_on_random_text(kernel):
@@ -77,8 +77,8 @@ def test_identify_equals_langid_on_random_text(kernel):
     texts += [source[rng.randrange(300) :][: rng.randrange(1, 200)] for _ in range(150)]
     texts = [text for text in texts if text.strip()]
     expected = list(map(_label, texts))
-    assert identify(texts) == expected
-    assert [identify([text])[0] for text in texts[:40]] == expected[:40]
+    assert identify_language(texts) == expected
+    assert [identify_language([text])[0] for text in texts[:40]] == expected[:40]
 
 
 def test_bytes_of_any_kind_have_langids_label(kernel):
@@ -100,10 +100,10 @@ def test_half_a_letter_does_not_end_a_run():
 
 def test_batches_do_not_change_labels(kernel, monkeypatch):
     texts = [EN, HI, ZH * 40, ES, AR, EN]
-    expected = identify(texts)
+    expected = identify_language(texts)
     for size in (1, 100, 700):  # every text alone; cut in the middle of the list
         monkeypatch.setattr(langid_batches, "_BATCH_BYTES", size)
-        assert identify(texts) == expected == list(map(_label, texts))
+        assert identify_language(texts) == expected == list(map(_label, texts))
 
 
 def test_numba_is_loaded_where_that_pays(monkeypatch: pytest.MonkeyPatch):
@@ -162,7 +162,7 @@ def test_langid_code_and_langid_narrowed_elsewhere_does_not_matter():
         langid_code("tlh")
     try:
         langid.set_languages(["en", "fr"])
-        assert identify([HI]) == ["hi"]
+        assert identify_language([HI]) == ["hi"]
     finally:
         langid.set_languages(None)
 
@@ -229,7 +229,7 @@ LONG = ZH * 4  # one line, long enough in Chinese that langid has no doubt
     ],
 )  # fmt: skip
 def test_line_and_word_pass(text, language, lines, words):
-    assert language_confusion_corpus([text], language) == [Confusion(lines, words)]
+    assert score_language_confusion([text], language) == [LanguageConfusion(lines, words)]
     assert line_pass(text, language) is lines and word_pass(text, language) is words
 
 
@@ -242,23 +242,26 @@ def test_real_answers_equal_langid_and_look_sane(realdata):
     assert len({row["language"] for row in rows}) == 15
     lines = [line for row in rows for line in row["completion"].splitlines() if line.strip()]
     sample = lines[:: len(lines) // 700]
-    assert identify(sample) == list(map(_label, sample))
+    assert identify_language(sample) == list(map(_label, sample))
     for code, least in (("zh", 0.95), ("hi", 0.9), ("ar", 0.95), ("fr", 0.95), ("id", 0.75)):
         answers = [row["completion"] for row in rows if row["language"] == code]
-        passes = [c.line_pass for c in language_confusion_corpus(answers, code)]
+        passes = [c.line_pass for c in score_language_confusion(answers, code)]
         assert passes.count(True) / (len(passes) - passes.count(None)) >= least
 
 
 def test_a_language_that_langid_does_not_know_is_told_by_its_script():
     nko = "ߊ߬ ߖߊ߬ߕߋ߬ ߓߌ߬ߟߊ߬ ߟߊ߫"
     english = "Rest and plenty of fluids help the body to recover from a cold."
-    assert not knows("nqo") and knows("sw") and knows("iw")
+    assert not langid_knows("nqo") and langid_knows("sw") and langid_knows("iw")
     assert in_language([nko, english, "12.", ""], "nqo-Nkoo") == [True, False, None, None]
     # In a script that English has too, English is the one thing that can be told apart.
     assert in_language([english, "Vuhim mini kom n-sɔŋdi a."], "dag-Latn") == [False, True]
     assert language_consistency_corpus([f"{nko}. {english}"], "nqo-Nkoo") == [0.5]
-    assert language_confusion_corpus([english], "nqo-Nkoo")[0] == (False, None)
-    assert match_rule("dag-Latn") == "|by:script_Latin_and_not_english" and match_rule("hi") == ""
+    assert score_language_confusion([english], "nqo-Nkoo")[0] == (False, None)
+    assert (
+        in_language_rule("dag-Latn") == "|by:script_Latin_and_not_english"
+        and in_language_rule("hi") == ""
+    )
     # Hindi in Latin letters: langid would never call it Hindi.
     roman = "Aap zyada pani piyen aur aaram karen, isse sharir theek hota hai."
     assert language_consistency(roman, "hi") == 0.0

@@ -12,7 +12,7 @@ from rationale_texts import real
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import jaccard_score
 from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
-from xling_metrics.words import lower_words
+from xling_metrics.tokenization import lower_words
 
 pytestmark = pytest.mark.core
 

@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import random
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from statistics import mean, stdev
 
 import numpy as np
 import pytest
 import sklearn
+from references import hdp_similarity
 from references import lda as fitted
 from references import topic_similarity as published
 from scipy.sparse import csr_matrix
 from xling_metrics import lda
+from xling_metrics.hdp import hdp_words
 from xling_metrics.topics import topic_consistencies, topic_corpus
 
 pytestmark = pytest.mark.core
@@ -86,7 +89,7 @@ def test_distributions_are_scikit_learns(n_topics: int):
     # An empty text too: it draws its start like any other, so leaving it out would change the fit.
     texts = [[*answers, ""] for answers in generated("english", 12)]
     corpus = topic_corpus(texts)
-    counts, rows = corpus.counts, corpus.rows
+    counts, rows = corpus.counts, corpus.documents
     assert counts.shape[0] == len({a for q in texts for a in q}) < len(rows)
     if n_topics >= 1000:  # over a few words
         counts = csr_matrix(np.array([[10_000, 1], [1, 10_000], [7, 0], [0, 0]]))
@@ -133,6 +136,38 @@ def test_several_models_at_once_in_threads_are_each_one_alone(monkeypatch: pytes
         assert result == consistency(answers, n_topics, seeds=(0, 3))
 
 
+@pytest.mark.parametrize("script", ["english", "hindi"])
+def test_hdp_is_gensims(script: str):
+    pytest.importorskip("gensim")
+    answers = generated(script, 60)  # more than gensim's chunk of 256 texts
+    corpus = topic_corpus(answers, tokenize=hdp_words, tokenizer="gensim_simple_preprocess")
+    (result,) = topic_consistencies(corpus, models=["hdp"], seeds=(42,)).values()
+    assert result.per_question == pytest.approx(hdp_similarity(answers, 42), abs=1e-9)
+    assert result.signature == (
+        "sim_hdp|model:hdp-vb|tokenizer:gensim_simple_preprocess|seeds:42"
+        f"|gensim:{version('gensim')}"
+    )
+
+
+def test_hdp_by_hand():
+    """Two things to speak of: answers about one have similarity 1, across both 0; a third of three pairs."""
+    pytest.importorskip("gensim")
+    knee, head = "knee pain walking joint " * 20, "fever cough throat cold " * 20
+    many = [[knee, knee + "bb"], [head, head + "bb"]] * 20
+    corpus = topic_corpus([*many, [knee, head], [knee, knee + "bb", head]], tokenize=str.split)
+    (result,) = topic_consistencies(corpus, models=["hdp"], seeds=(1,)).values()
+    assert result.per_question[:2] == pytest.approx([1, 1], abs=1e-3)
+    assert result.per_question[-2:] == pytest.approx([0, 1 / 3], abs=1e-3)
+
+
+def test_missing_answers_are_no_documents():
+    """A failed translation leaves every other value as it was."""
+    answers = generated("english", 12)
+    expected = consistency(answers).per_question
+    more = [[*own[:2], None, *own[2:]] for own in answers]
+    assert consistency([*more, [None, None], []]).per_question == [*expected, None, None]
+
+
 @pytest.mark.parametrize("n_words", [1, 15, 16, 17, 33])
 def test_texts_of_any_length_are_scikit_learns(n_words: int):
     """Rows are padded to whole vectors; most topics of a short text drop out early."""
@@ -159,7 +194,7 @@ def test_cosines_by_hand(monkeypatch: pytest.MonkeyPatch):
 @ANY
 def test_identical_answers_are_exactly_one(n_topics):
     answers = [[f"{word} hurts a lot", f"{word} hurts a lot"] for word in ("knee", "head", "back")]
-    result = consistency(answers, n_topics)
+    result = consistency(answers, n_topics, seeds=(0, 1))
     assert result.per_question == [1.0, 1.0, 1.0]
     assert result.seed_sd == 0.0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import cases
 from xling_metrics.identifiers import Identifier, identifier, missing
-from xling_metrics.language import language_confusion_corpus, language_consistency_corpus
+from xling_metrics.language import language_consistency_corpus, score_language_confusion
 
 from xling_tasks.errors import SettingError
 from xling_tasks.models.identifiers import labels_for, load_identifier, validate_identifier
@@ -95,10 +95,10 @@ def test_consistency_and_lines_by_another_identifier():
         None,
     ]
     lines = "Agua y sol para todos hoy.\n1 2 3 4 5 6 7\nDos palabras"
-    assert language_confusion_corpus([lines], "es", decide=decide)[0].line_pass is True
-    assert language_confusion_corpus([lines], "xx", decide=decide)[0].line_pass is True
+    assert score_language_confusion([lines], "es", decide=decide)[0].line_pass is True
+    assert score_language_confusion([lines], "xx", decide=decide)[0].line_pass is True
     other = "Agua y sol para todos hoy.\nPan y vino para todos hoy."
-    assert language_confusion_corpus([other], "es", decide=decide)[0].line_pass is False
+    assert score_language_confusion([other], "es", decide=decide)[0].line_pass is False
 
 
 def test_setting_is_checked_at_once(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from own_rubric_parts import by_words, conversation, write
 from scripted import judged
 from xling_metrics.aggregate import CLIPPED_MEAN, HARMONIC, MEAN, RATIO, SPREAD, mean_over
-from xling_metrics.classification import hard_verdict, probability_scores, verdict_scores
+from xling_metrics.classification import classification_scores, hard_answer, probability_scores
 
 from xling_tasks.report.columns import column_of, reduced, soft_column
 from xling_tasks.tasks.base import XlingTask
@@ -131,7 +131,7 @@ def test_verdicts_and_chances_are_scored_alike():
         ]  # fmt: skip
         rows = [row for own in questions for row in own]
         labels, chances = [row[0] for row in rows], [row[1] for row in rows]
-        hard = verdict_scores(labels, list(map(hard_verdict, chances)))
+        hard = classification_scores(labels, list(map(hard_answer, chances)))
         for score in ("macro_precision", "macro_recall", "macro_f1", "acc"):
             column = column_of(score, [reduced(score, own) for own in questions])
             expected = getattr(hard, score)

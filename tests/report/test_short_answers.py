@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import evaluated
 from lm_eval.api.model import LM
-from xling_metrics.language import identify
+from xling_metrics.language import identify_language
 
 from xling_tasks.cli import main
 
@@ -45,7 +45,7 @@ class Brief(LM):  # type: ignore[misc]
     ],
 )  # fmt: skip
 def test_in_which_language_a_short_answer_is(run, tmp_path, spanish, inside, concluded, note):
-    assert identify([SHORT["es"]]) == ["fr"]
+    assert identify_language([SHORT["es"]]) == ["fr"]
     found = evaluated(run, tmp_path / "out", [C + "en", C + "es"], model=Brief(spanish))
     assert found["results"][C + "es"]["langid_match,none"] == inside
     words = ("report", tmp_path / "out", "--to", tmp_path / "r", "--no-pictures", "--samples", "0")

@@ -12,6 +12,7 @@ from statistics import fmean, stdev
 import pytest
 from builders import of_task, with_filters, write_lines
 from fixed import Fixed
+from references import hdp_similarity
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import jaccard_score
 
@@ -192,6 +193,19 @@ def test_topics_are_averaged_over_seeds_with_their_spread(run_one):
         assert scores[f"sim_lda{n}_seed_sd_t1.0"] == pytest.approx(expected.seed_sd)
         by_seed = column(samples, f"sim_lda{n}_seed_sd_t1.0")
         assert stdev(map(fmean, zip(*by_seed))) == pytest.approx(expected.seed_sd)
+
+
+def test_hdp_is_made_where_it_is_asked_for(run_one):
+    pytest.importorskip("gensim")
+    metadata = {**HOT, "topic_seeds": 1, "sim_hdp": True}
+    own = run_one(T + "en", metadata=metadata, limit=4)
+    answers = [sample["resps"][0] for sample in own.samples]
+    assert column(own.samples, "sim_hdp_t1.0") == pytest.approx(
+        list(hdp_similarity(answers, 0)), abs=1e-9
+    )
+    assert "tokenizer:gensim_simple_preprocess" in own.record["signatures"]["sim_hdp_t1.0"]
+    assert "sim_hdp_src_t1.0" in own.names  # on the language's own words
+    assert "sim_hdp_src_t1.0" in run_one(T + "hi", metadata=metadata, limit=2).names
 
 
 def test_published_single_seed_is_scikit_learn(run_one):

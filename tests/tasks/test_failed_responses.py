@@ -9,7 +9,7 @@ import pickle
 import pytest
 from lm_eval.api.instance import Instance
 from xling_metrics.aggregate import RATIO
-from xling_metrics.classification import verdict_scores
+from xling_metrics.classification import classification_scores
 
 from xling_tasks.failed_response import (
     CONTENT_FILTER,
@@ -95,7 +95,7 @@ def test_verdicts(flaky):
     scores = flaky(task, {0: GONE, 3: "", 4: HELD}, 3).scores
     left = [row for i, row in enumerate(rows) if i != 0]
     left[2][1] = left[3][1] = None
-    expected = verdict_scores([r[0] for r in left], [r[1] for r in left])
+    expected = classification_scores([r[0] for r in left], [r[1] for r in left])
     n = len(rows)
     assert scores["acc_t1.0"] == pytest.approx(expected.acc)
     assert scores["failed_rate"] == scores["content_filter_rate"] == 1 / n

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from xling_metrics.classification import verdict_scores
+from xling_metrics.classification import classification_scores
 
 from xling_tasks.commands.options import add_metadata, add_seed, integer, settings_with
 from xling_tasks.commands.train_empathy import SHORT, add_epitome, published_rows
@@ -94,7 +94,7 @@ def ask(
 
 
 def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[str, str]:
-    scores = verdict_scores(list(gold), list(said))
+    scores = classification_scores(list(gold), list(said))
     short = SHORT[MECHANISMS.index(name)]
     shown = {f"F1 {short}": scores.macro_f1, f"accuracy {short}": scores.acc}
     return {key: "-" if value is None else f"{100 * value:.1f}" for key, value in shown.items()}

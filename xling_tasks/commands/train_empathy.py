@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_metrics.base import library_version
-from xling_metrics.classification import verdict_scores
+from xling_metrics.classification import classification_scores
 
 from xling_tasks.commands.options import add_output, integer
 from xling_tasks.data.published import published
@@ -222,7 +222,7 @@ def score(model: Model, pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:
     scores = {}
     for column, name in enumerate(MECHANISMS):
         gold = [int(pair.present[column]) for pair in pairs]
-        result = verdict_scores(gold, [int(profile[column]) for profile in predicted])
+        result = classification_scores(gold, [int(profile[column]) for profile in predicted])
         scores[name] = {
             "f1": 100 * (result.macro_f1 or 0.0),
             "accuracy": 100 * (result.acc or 0.0),

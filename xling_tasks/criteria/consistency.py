@@ -82,19 +82,15 @@ def _has_encoder(scorer: Any) -> bool:
     return scorer.encoder is not None
 
 
-def _has_topics(scorer: Any) -> bool:
-    return bool(scorer.topic_seeds)
+def _topics(name: str, note: str) -> tuple[Metric, ...]:
+    def needs(minimum: int) -> Callable[[Any], bool]:
+        return lambda scorer: (
+            len(scorer.topic_seeds) >= minimum and (name != "sim_hdp" or scorer.sim_hdp)
+        )
 
-
-def _has_several_seeds(scorer: Any) -> bool:
-    return len(scorer.topic_seeds) > 1
-
-
-def _topics(number: int) -> tuple[Metric, ...]:
-    name = f"sim_lda{number}"
     return (
-        *_similarity(name, f"cosine of {number} topics", needs=_has_topics),
-        *_of_texts(f"{name}_seed_sd", "spread of the same over seeds", needs=_has_several_seeds,
+        *_similarity(name, note, needs=needs(1)),
+        *_of_texts(f"{name}_seed_sd", "spread of the same over seeds", needs=needs(2),
                    aggregate=SPREAD, repeats=True, in_table=False),
     )  # fmt: skip
 
@@ -103,7 +99,7 @@ METRICS = (
     Metric("language_consistency", _scored("language_consistency"), higher_is_better=True,
            note="share of an answer's sentences that are in the language",
            sign=lambda task: task.answer_language().sign("language_consistency", split="sentencex"),
-           unmoved_by=("encoder", "topic_seeds", "k", "greedy_repeats", "translator")),
+           unmoved_by=("encoder", "topic_seeds", "sim_hdp", "k", "greedy_repeats", "translator")),
     rate("line_pass_rate", _scored("line_pass_rate"), True,
          "share of answers of which all lines are in the language",
          sign=lambda task: task.answer_language().sign("line_pass_rate")),
@@ -132,9 +128,9 @@ METRICS = (
     *_similarity("bertscore_r", "recall of BERTScore", needs=_has_encoder),
     *_similarity("bertscore_f1", "F1 of BERTScore", needs=_has_encoder),
     *_similarity("sim_sent", "cosine of sentence embeddings", needs=_has_encoder),
-    *_topics(20),
-    *_topics(100),
-    Metric("sim_hdp", higher_is_better=True, note="cosine of topics, as many as the data ask for"),
+    *_topics("sim_lda20", "cosine of 20 topics"),
+    *_topics("sim_lda100", "cosine of 100 topics"),
+    *_topics("sim_hdp", "cosine of topics, as many as the data ask for"),
 )  # fmt: skip
 
 

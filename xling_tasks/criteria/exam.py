@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from xling_metrics.choices import exact, jaccard
+from xling_metrics.choices import is_exact_match, jaccard
 
 from xling_tasks.criteria.forms import ENGLISH
 from xling_tasks.criteria.metric import Metric, constant, counted, failure
@@ -60,7 +60,7 @@ class ExamAnswer(NamedTuple):
     @property
     def right(self) -> float:
         """1 if all right letters are chosen, and no other."""
-        return float(exact(self.chosen, self.correct))
+        return float(is_exact_match(self.chosen, self.correct))
 
 
 def _has_extractor(task: Any) -> bool:
@@ -128,7 +128,8 @@ _EMPTY = failure("empty_rate", lambda row: float(row.empty), "share of empty res
 def _norm(name: str, unit: str, **more: Any) -> Metric:
     """Return accuracy by the log-likelihood of letters over their length in a unit."""
     return Metric(
-        name, lambda row: float(exact(row.normed[name], row.correct)), higher_is_better=True,
+        name, lambda row: float(is_exact_match(row.normed[name], row.correct)),
+        higher_is_better=True,
         note=f"accuracy by log-likelihood per unit of length ({unit})", chance=True,
         sign=constant(f"of:all_questions|length:{unit}"), **more,
     )  # fmt: skip

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from xling_metrics.aggregate import RATIO
 from xling_metrics.classification import (
-    hard_verdict,
+    answer_of_probability,
+    classification_scores,
+    classification_signature,
+    hard_answer,
     probability_scores,
     probability_signature,
-    verdict_of,
-    verdict_scores,
-    verdict_signature,
 )
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
 from xling_metrics.stats.roc import auc_interval, rows_of
@@ -73,14 +73,16 @@ def _columns(questions: Sequence[Any]) -> tuple[list[int], list[Any]]:
 
 def _hard_score(name: str, questions: Sequence[Any]) -> float | None:
     labels, verdicts = _columns(questions)
-    score: float | None = getattr(verdict_scores(labels, list(map(hard_verdict, verdicts))), name)
+    score: float | None = getattr(
+        classification_scores(labels, list(map(hard_answer, verdicts))), name
+    )
     return score
 
 
 def _hard_error(name: str, questions: Sequence[Any]) -> float | None:
     labels, verdicts = _columns(questions)
     question = [number for number, rows in enumerate(questions) for _ in rows]
-    counts = verdict_counts(question, labels, list(map(hard_verdict, verdicts)))
+    counts = verdict_counts(question, labels, list(map(hard_answer, verdicts)))
     # The area under the curve of hard labels is their macro recall.
     score = VERDICT_SCORES["macro_recall" if name == "auc_hard" else name]
     return sums_error(score, list(counts.values()))
@@ -104,7 +106,9 @@ def _hard(name: str, note: str, *, per_doc: Any = _pairs) -> Metric:
     """Return a score of verdicts, over the answers that have one."""
     return Metric(
         name, per_doc, partial(_hard_score, name), True, note, error=partial(_hard_error, name),
-        sign=lambda task: verdict_signature(name).partition("|")[2] + task.extractor_signature,
+        sign=lambda task: (
+            classification_signature(name).partition("|")[2] + task.extractor_signature
+        ),
     )  # fmt: skip
 
 
@@ -166,7 +170,7 @@ LL_METRICS = (
     _hard("macro_f1", "mean of the F1 of Yes and of No", per_doc=list),
     _hard("acc", "share of the verdicts that are right", per_doc=list),
     rate("unparsed_rate",
-         lambda rows: [sum(verdict_of(chance) is None for _, chance in rows), len(rows)], False,
+         lambda rows: [sum(answer_of_probability(p) is None for _, p in rows), len(rows)], False,
          "share of answers with P(Yes) undefined or 0.5", sign=constant("of:all_rows")),
 )  # fmt: skip
 
@@ -224,14 +228,14 @@ def _right(row: Any) -> tuple[str, str]:
     """What a row (label, verdict or P(Yes)) says of a verdict."""
     if not isinstance(row, list) or len(row) != 2 or number(row[1]) is None:
         return "not read", "unsure"
-    return ("right", "good") if hard_verdict(row[1]) == row[0] else ("wrong", "bad")
+    return ("right", "good") if hard_answer(row[1]) == row[0] else ("wrong", "bad")
 
 
 def _found(sample: Mapping[str, Any], _: str) -> Found:
     """By the verdicts at the lowest temperature: right if all that were read are."""
     name = min(sweep(sample), key=_tau, default="acc")
     rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
-    read = [hard_verdict(row[1]) == row[0] for row in rows if number(row[1]) is not None]
+    read = [hard_answer(row[1]) == row[0] for row in rows if number(row[1]) is not None]
     if not read:
         return Found("unparsed" if rows else "")
     return Found("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
@@ -274,7 +278,7 @@ def _rows(sample: Sample, name: str) -> list[tuple[str, int, int | None, str, st
     pairs = verdicts(sample, name)
     texts = [said.text for _, said in pairs if said is not None]
     return [
-        (str(item["answer_id"]), row[0], hard_verdict(row[1]), item["text"], text)
+        (str(item["answer_id"]), row[0], hard_answer(row[1]), item["text"], text)
         for item, (row, _), text in zip(sample["doc"]["answers"], pairs, texts, strict=True)
     ]
 

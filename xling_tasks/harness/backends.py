@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from xling_metrics.base import whole_letters
+from xling_metrics.base import replace_lone_surrogates
 
 from xling_tasks.failed_response import FailedResponse, ModelResponse, is_truncated
 
@@ -36,7 +36,7 @@ def clean_reply(reply: Any) -> str:
     if isinstance(reply, FailedResponse):
         return reply
     placeholder = os.environ.get("LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "")
-    text = "" if reply is None or reply == placeholder else whole_letters(str(reply))
+    text = "" if reply is None or reply == placeholder else replace_lone_surrogates(str(reply))
     if isinstance(reply, ModelResponse):
         return ModelResponse(text, reply.finish_reason, reply.usage)
     return text

@@ -28,7 +28,7 @@ from typing import Any
 import regex
 from lm_eval.api.model import LM
 from tqdm import tqdm
-from xling_metrics.language import identify
+from xling_metrics.language import identify_language
 from xling_metrics.languages import KNOWN, Language
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -201,7 +201,7 @@ def _choice(
 
 def _advice(question: str, temperature: float, rng: random.Random) -> str:
     """Three sentences of advice without repetition: the best ones, or sampled by their score."""
-    code = identify([question])[0]
+    code = identify_language([question])[0]
     language = code if code in _advice_file()[0] else "en"
     pool = [row[language] for row in _advice_file()]
     scores = [_SHARPNESS * coverage(question, sentence) for sentence in pool]

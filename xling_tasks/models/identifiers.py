@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from xling_metrics.identifiers import Identifier, identifier, missing
-from xling_metrics.language import deciding_scripts, has_own_script, knows
+from xling_metrics.language import deciding_scripts, has_own_script, langid_knows
 from xling_metrics.languages import SCRIPTS, known, language_code
 
 from xling_tasks.errors import SettingError
@@ -75,7 +75,7 @@ def labels_for(labels: Collection[str], language: str) -> frozenset[str]:
     stated = {script for script, names in SCRIPTS.items() if scripts and set(names) & set(scripts)}
     usual = usual_row.script if usual_row is not None else ""
     # Labels without a script mean the usual one.
-    unusual = bool(stated) and usual not in stated and (usual_row is not None or knows(code))
+    unusual = bool(stated) and usual not in stated and (usual_row is not None or langid_knows(code))
     allowed = stated or ({usual} if usual and has_own_script(code) else set())
 
     def stands(label: str) -> bool:

@@ -21,10 +21,10 @@ from xling_metrics.aggregate import (
     MEAN,
     RATIO,
     SPREAD,
-    Aggregate,
+    MetricAggregation,
     mean_over,
 )
-from xling_metrics.classification import hard_verdict
+from xling_metrics.classification import hard_answer
 from xling_metrics.stats.intervals import Score, ratio
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
 from xling_metrics.stats.resampling import Floats
@@ -45,7 +45,7 @@ class Column:
         counted: Whether it is a count or a size; 0 or 1 throughout makes it no share.
     """
 
-    made: Aggregate
+    made: MetricAggregation
     sums: Floats
     counted: bool = False
 
@@ -95,7 +95,7 @@ def reduced(name: str, value: Any) -> Any:
         if stem(name) not in VERDICT_SCORES:
             return None
         labels, said = zip(*value, strict=True)
-        counts = verdict_counts([0] * len(labels), labels, list(map(hard_verdict, said)))
+        counts = verdict_counts([0] * len(labels), labels, list(map(hard_answer, said)))
         return counts[0] or (math.nan,) * 4
     return value
 
@@ -117,7 +117,7 @@ def column_of(name: str, kept: Sequence[Any], signature: str = "") -> Column | N
     return None if example is None else column(_made(name, example, kept, signature), kept)
 
 
-def column(made: Aggregate, kept: Iterable[Any]) -> Column:
+def column(made: MetricAggregation, kept: Iterable[Any]) -> Column:
     """Values as sums."""
     rows = list(map(made.sums, kept))
     none = (math.nan,) * max((len(row) for row in rows if row is not None), default=2)
@@ -125,7 +125,7 @@ def column(made: Aggregate, kept: Iterable[Any]) -> Column:
     return Column(made, sums)
 
 
-def _made(name: str, example: Any, kept: Sequence[Any], signature: str) -> Aggregate:
+def _made(name: str, example: Any, kept: Sequence[Any], signature: str) -> MetricAggregation:
     if isinstance(example, tuple):
         return VERDICTS[stem(name)]
     if isinstance(example, list):
@@ -147,14 +147,16 @@ def soft_column(name: str, rows: Mapping[str, list[Row]], ids: Sequence[str]) ->
         sums, score = ece_sums(rows), ece_of_sums
     else:
         return None
-    return column(Aggregate(name, _as_it_is, score), [sums.get(key) for key in ids])
+    return column(MetricAggregation(name, _as_it_is, score), [sums.get(key) for key in ids])
 
 
 def _as_it_is(sums: Sequence[float] | None) -> tuple[float, ...] | None:
     return None if sums is None else tuple(sums)
 
 
-VERDICTS = {name: Aggregate(name, _as_it_is, score) for name, score in VERDICT_SCORES.items()}
+VERDICTS = {
+    name: MetricAggregation(name, _as_it_is, score) for name, score in VERDICT_SCORES.items()
+}
 """Scores of verdicts, of the counts that `reduced` makes."""
 
 

@@ -8,21 +8,22 @@ end in `_src`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from xling_metrics.base import signature
-from xling_metrics.bertscore import bertscore_signature, pair_scores, sim_sent_signature
+from xling_metrics.bertscore import bertscore_signature, score_pairs, sim_sent_signature
+from xling_metrics.hdp import hdp_words
 from xling_metrics.ngrams import answer_lengths, ngram_consistency_corpus
+from xling_metrics.tokenization import TokenCache, published_words, segmenter_name
 from xling_metrics.topics import (
-    TopicResult,
-    Topics,
+    TopicModel,
     topic_consistencies,
     topic_corpus,
+    topic_metric,
     topic_signature,
 )
-from xling_metrics.words import CutOnce, published_words, segmenter_name
 
 Kind = Literal["published", "source"]
 Values = dict[str, list[Any]]
@@ -30,7 +31,7 @@ Texts = Sequence[Sequence[str | None]]
 """For each question its answers; None is a failed translation, which is left out."""
 
 BERTSCORE = ("bertscore_p", "bertscore_r", "bertscore_f1")
-LDA_TOPICS = (20, 100)
+LDA_TOPICS: tuple[TopicModel, ...] = (20, 100)
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,14 @@ class Scorer:
         kind: `published` or `source`.
         encoder: An `xling_metrics.encoder.Encoder`; None leaves its metrics out.
         topic_seeds: One topic model per seed; empty leaves the topic metrics out.
+        sim_hdp: Whether the topic metrics include `sim_hdp`.
     """
 
     language: str
     kind: Kind
     encoder: Any
     topic_seeds: tuple[int, ...]
+    sim_hdp: bool = False
 
     @property
     def suffix(self) -> str:
@@ -73,7 +76,7 @@ class Scorer:
         processes, which the topic models are fitted on.
         """
         kept = [[text for text in answers if text is not None] for answers in own]
-        cut = CutOnce(self.language)  # for lengths, n-grams and topics: segmenters take long
+        cut = TokenCache(self.language)  # for lengths, n-grams and topics: segmenters take long
         length, tokenize = (
             (None, published_words) if self.kind == "published" else (cut.length, cut.lower)
         )
@@ -85,13 +88,10 @@ class Scorer:
             values_of["sim_1gram"] = [item.sim_1gram for item in ngrams]
             values_of["sim_2gram"] = [item.sim_2gram for item in ngrams]
             if self.encoder is not None:
-                results = pair_scores(own, self.encoder)
+                results = score_pairs(own, self.encoder)
                 for name in (*BERTSCORE, "sim_sent"):
                     values_of[name] = [getattr(result, name) for result in results]
-            for name, found in self._topics(everything, tokenize).items():
-                values_of[name] = [found.per_question[i] for i in where]
-                if len(self.topic_seeds) > 1:
-                    values_of[f"{name}_seed_sd"] = [found.per_question_by_seed[i] for i in where]
+            values_of |= self._topics(everything, where, tokenize)
         return {name + self.suffix: values for name, values in values_of.items()}
 
     @property
@@ -113,26 +113,39 @@ class Scorer:
         return {**signatures, "sim_sent": sim_sent_signature(self.encoder)}
 
     def _topics(
-        self, everything: Texts, tokenize: Callable[[str], list[str]]
-    ) -> dict[str, TopicResult]:
-        if not self.topic_seeds:
-            return {}
-        answers = [[text or "" for text in texts] for texts in everything]
-        corpus = topic_corpus(answers, tokenize=tokenize, tokenizer=self._token_name)
-        models = self._topic_models
-        results = topic_consistencies(corpus, models=list(models.values()), seeds=self.topic_seeds)
-        return {name: results[model] for name, model in models.items()}
+        self, everything: Texts, where: Sequence[int], tokenize: Callable[[str], list[str]]
+    ) -> Values:
+        values: Values = {}
+        for models, cut, name in self._topic_models(tokenize):
+            corpus = topic_corpus(everything, tokenize=cut, tokenizer=name)
+            results = topic_consistencies(corpus, models=models, seeds=self.topic_seeds)
+            for model, result in results.items():
+                metric = topic_metric(model)
+                values[metric] = [result.per_question[i] for i in where]
+                if len(self.topic_seeds) > 1:
+                    values[f"{metric}_seed_sd"] = [result.per_question_by_seed[i] for i in where]
+        return values
 
     def _topic_signatures(self) -> dict[str, str]:
         signatures = {}
-        if self.topic_seeds:
-            for name, n_topics in self._topic_models.items():
-                signatures[name] = topic_signature(n_topics, self.topic_seeds, self._token_name)
+        for models, _, name in self._topic_models(published_words):
+            for model in models:
+                metric = topic_metric(model)
+                signatures[metric] = topic_signature(model, self.topic_seeds, name)
                 if len(self.topic_seeds) > 1:
-                    signatures[f"{name}_seed_sd"] = signatures[name]
+                    signatures[f"{metric}_seed_sd"] = signatures[metric]
         return signatures
 
-    @property
-    def _topic_models(self) -> Mapping[str, Topics]:
-        """The topic metrics with their number of topics."""
-        return {f"sim_lda{n}": n for n in LDA_TOPICS}
+    def _topic_models(
+        self, tokenize: Callable[[str], list[str]]
+    ) -> list[tuple[tuple[TopicModel, ...], Callable[[str], list[str]], str]]:
+        """Return topic models with the tokenizer of their corpus and its name."""
+        if not self.topic_seeds:
+            return []
+        if self.sim_hdp and self.kind == "published":  # whose HDP has a tokenizer of its own
+            return [
+                (LDA_TOPICS, tokenize, self._token_name),
+                (("hdp",), hdp_words, "gensim_simple_preprocess"),
+            ]
+        models: tuple[TopicModel, ...] = (*LDA_TOPICS, "hdp") if self.sim_hdp else LDA_TOPICS
+        return [(models, tokenize, self._token_name)]

@@ -9,7 +9,7 @@ from typing import Any
 from xling_metrics import rationale_tokens as tokens
 from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
-from xling_metrics.bertscore import Idf, bertscore_signature, idf_of, weighed_pairs
+from xling_metrics.bertscore import Idf, bertscore_signature, compute_idf, score_references
 from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
 
@@ -43,10 +43,10 @@ class RationaleScorer:
             "sacrebleu": [list(pair) for pair in zip(texts, references, strict=True)]
         }
         if self.cut:
-            known: dict[str, tokens.CutRationale] = {}
+            known: dict[str, tokens.TokenizedRationale] = {}
             for text in (*texts, *references):
                 if text not in known:
-                    known[text] = tokens.cut_rationale(text, self.language)
+                    known[text] = tokens.tokenize_rationale(text, self.language)
             pairs = [(known[t], known[r]) for t, r in zip(texts, references, strict=True)]
             for names, rows in (
                 (BLEU, [sentence_bleu(a.tokens, b.tokens) for a, b in pairs]),
@@ -60,7 +60,7 @@ class RationaleScorer:
                     values_of[name] = [None if row is None else getattr(row, name) for row in rows]
         if self.encoder is not None:
             weighings = self._weighings()
-            scored = weighed_pairs(texts, references, self.encoder, [*weighings.values()])
+            scored = score_references(texts, references, self.encoder, [*weighings.values()])
             values_of |= {name: own.f1 for name, own in zip(weighings, scored, strict=True)}
         return values_of
 
@@ -107,4 +107,6 @@ def scorer_for(
         cut = False
     encoder = load_encoder(settings.source_encoder, "source_encoder")
     wanted = settings.bertscore_idf and encoder is not None
-    return RationaleScorer(language, encoder, cut, idf_of(references, encoder) if wanted else None)
+    return RationaleScorer(
+        language, encoder, cut, compute_idf(references, encoder) if wanted else None
+    )

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xling_metrics.aggregate import MEAN
-from xling_metrics.answer_language import in_users_language, not_checked, rule, tell
+from xling_metrics.answer_language import (
+    answer_language_rule,
+    classify_answer_language,
+    describe_unchecked,
+)
 from xling_metrics.base import signature
 from xling_metrics.language import (
-    Confusion,
-    language_confusion_corpus,
+    LanguageConfusion,
+    in_language_rule,
     language_consistency_corpus,
-    match_rule,
+    score_language_confusion,
 )
 from xling_metrics.languages import in_script
-from xling_metrics.words import can_segment, length_words, segmenter_name
+from xling_metrics.tokenization import can_segment, length_words, segmenter_name
 
 from xling_tasks.failed_response import is_empty
 from xling_tasks.languages import language_name
@@ -37,7 +41,7 @@ class AnswerLanguage:
         if identifier is not None:
             self._identifier = load_identifier(identifier)
             self._labels = labels_for(self._identifier.labels, language)
-        if not self._labels and (unseen := not_checked(language)):
+        if not self._labels and (unseen := describe_unchecked(language)):
             warn_once(
                 f"{language_name(language)}: {unseen}; the setting language_identifier=FILE, a "
                 "fastText model such as GlotLID's, may know it"
@@ -55,9 +59,10 @@ class AnswerLanguage:
 
     def match(self, answer: str) -> float | None:
         """Return 1 for an answer in the language, 0 for another one, None if too short to tell."""
-        if not self._labels:
-            return in_users_language(tell([answer], self._code)[0])
-        (inside,) = self.inside([answer])
+        if self._labels:
+            (inside,) = self.inside([answer])
+        else:
+            inside = classify_answer_language([answer], self._code)[0].in_language
         return None if inside is None else float(inside)
 
     def consistency(self, texts: Sequence[str]) -> list[float | None]:
@@ -66,16 +71,16 @@ class AnswerLanguage:
             return language_consistency_corpus(texts, self._code, decide=self.inside)
         return language_consistency_corpus(texts, self._code)
 
-    def confusion(self, texts: Sequence[str]) -> list[Confusion]:
+    def confusion(self, texts: Sequence[str]) -> list[LanguageConfusion]:
         """Return whether all lines, and all words, of each text are in the language."""
         if self._labels:
-            return language_confusion_corpus(texts, self._code, decide=self.inside)
-        return language_confusion_corpus(texts, self._code)
+            return score_language_confusion(texts, self._code, decide=self.inside)
+        return score_language_confusion(texts, self._code)
 
     def signature(self, metric: str, **fields: str) -> str:
         """Return how a metric is made."""
         own = signature(metric, language=self._code, **fields, libraries=("langid",))
-        return own + (self._by or match_rule(self._code))
+        return own + (self._by or in_language_rule(self._code))
 
     def of_answer(self, answer: str) -> dict[str, float | None]:
         """Return what is measured of every answer, also where nothing judges it.
@@ -106,7 +111,7 @@ class AnswerLanguage:
     def match_signature(self) -> str:
         """Return how `match` is told."""
         own = signature("langid_match", language=self._code, libraries=("langid",))
-        return own + (self._by or rule(self._code))
+        return own + (self._by or answer_language_rule(self._code))
 
     @property
     def _by(self) -> str:

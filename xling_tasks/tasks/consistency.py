@@ -14,6 +14,7 @@ from typing import Any
 
 from xling_metrics.aggregate import MEAN, RATIO, SPREAD
 from xling_metrics.base import signature
+from xling_metrics.hdp import require_hdp
 from xling_metrics.language import (
     PUBLISHED_LANGUAGES,
     has_own_script,
@@ -21,7 +22,7 @@ from xling_metrics.language import (
 )
 from xling_metrics.languages import language_code
 from xling_metrics.ngrams import distinct_answers
-from xling_metrics.words import can_segment, load_segmenter
+from xling_metrics.tokenization import can_segment, load_segmenter
 
 from xling_tasks.criteria.consistency import SCORED_AS
 from xling_tasks.data.prompts import PromptTemplate
@@ -129,6 +130,8 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
                 "has no word segmenter here, so its answers can only be compared in English: set a "
                 "translator, or leave the language out"
             )
+        if self.settings.sim_hdp:
+            require_hdp()
         self.load_translator()
         self._scorers = self._make_scorers()
 
@@ -142,7 +145,7 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
         scorers = []
         if self.language == "en" or self._translator is not None:
             encoder = load_encoder(self.settings.encoder, "encoder") if several else None
-            scorers.append(Scorer("en", "published", encoder, topics))
+            scorers.append(Scorer("en", "published", encoder, topics, self.settings.sim_hdp))
         if self.settings.translator is None:
             warn_once(
                 "Consistency: no translator is set, so answers are scored in their own language "
@@ -151,7 +154,8 @@ class ConsistencyTask(SweepTask, TranslatedTask, XLingHealthTask):
             )
             setting = self.settings.source_encoder
             encoder = load_encoder(setting, "source_encoder") if several else None
-            scorers.append(Scorer(self.language, "source", encoder, topics))
+            hdp = self.settings.sim_hdp
+            scorers.append(Scorer(self.language, "source", encoder, topics, hdp))
         return scorers
 
     def score(self) -> None:

@@ -12,7 +12,7 @@ from xling_metrics.aggregate import MEAN, RATIO
 from xling_metrics.base import signature
 from xling_metrics.overlap import chrf, chrf_signature
 from xling_metrics.stats.agreement import agreement, krippendorff_alpha
-from xling_metrics.words import load_segmenter
+from xling_metrics.tokenization import load_segmenter
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, of_judge
 from xling_tasks.data.prompts import PromptTemplate

@@ -9,7 +9,7 @@ from typing import Any
 from lm_eval.api.samplers import ContextSampler
 from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
-from xling_metrics.choices import exact, jaccard
+from xling_metrics.choices import is_exact_match, jaccard
 
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.mmedbench import MMedBenchSplit, load
@@ -137,7 +137,7 @@ class ExamTask(ReadingTask, GreedyTask):
         self, chosen: Collection[str] | None, doc: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Scores of a set of letters; None is a reply that commits to none."""
-        right = exact(chosen, doc["answer"])
+        right = is_exact_match(chosen, doc["answer"])
         several = len(doc["answer"]) > 1
         return {
             "acc": float(right),

@@ -12,7 +12,7 @@ from typing import Any
 
 from xling_metrics.aggregate import MEAN
 from xling_metrics.base import signature
-from xling_metrics.choices import best, exact
+from xling_metrics.choices import best_choice, is_exact_match
 
 from xling_tasks.failed_response import FailedResponse, is_empty
 from xling_tasks.scorers.answered import replies_of
@@ -88,12 +88,12 @@ class McqaLLTask(ExamTask):
         """Scores of the most likely candidate, as it is and per character, letter and token."""
         sets = candidates(doc["options"], several=doc["several"])
         scores = [float(result[0]) for result in results]
-        first = best(scores)
+        first = best_choice(scores)
         values = self.choice_values(None if first is None else sets[first], doc)
         for name, (_, length) in _UNITS.items():
             pairs = zip(scores, sets, strict=True)
-            normed = best([score / length(letters) for score, letters in pairs])
-            right = normed is not None and exact(sets[normed], doc["answer"])
+            normed = best_choice([score / length(letters) for score, letters in pairs])
+            right = normed is not None and is_exact_match(sets[normed], doc["answer"])
             values[name] = float(right)
         return values
 

@@ -12,8 +12,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from xling_metrics.aggregate import MEAN, Aggregate, mean_over
-from xling_metrics.answer_language import Told, tell
+from xling_metrics.aggregate import MEAN, MetricAggregation, mean_over
+from xling_metrics.answer_language import classify_answer_language
 from xling_metrics.base import signature
 from xling_metrics.languages import language_code
 
@@ -221,7 +221,8 @@ class MultilingualTask(GreedyTask, TranslatedTask):
             elif self._translator is not None:
                 english = self._translator.translate(texts, code, "en")
             else:
-                wrong = [told.told is Told.ANOTHER for told in tell(texts, "en")]
+                languages = classify_answer_language(texts, "en")
+                wrong = [language.in_language is False for language in languages]
                 english = [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
                 if any(wrong):
                     log.warning(
@@ -300,7 +301,9 @@ class MultilingualTask(GreedyTask, TranslatedTask):
                     languages_of[f"_{kind}_{name}"] = chosen
         return languages_of
 
-    def group_metrics(self, name: str, sign: str, of_language: Aggregate = MEAN) -> list[Metric]:
+    def group_metrics(
+        self, name: str, sign: str, of_language: MetricAggregation = MEAN
+    ) -> list[Metric]:
         """Means over the languages of each group of their scores, each made by OF_LANGUAGE."""
         return [
             Metric(

@@ -15,12 +15,12 @@ from typing import Any
 from xling_metrics.aggregate import RATIO
 from xling_metrics.base import signature
 from xling_metrics.classification import (
-    hard_verdict,
+    answer_of_probability,
+    classification_scores,
+    classification_signature,
+    hard_answer,
     probability_scores,
     probability_signature,
-    verdict_of,
-    verdict_scores,
-    verdict_signature,
     yes_probability,
 )
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
@@ -146,7 +146,7 @@ class VerifiabilityTask(ReadingTask, SweepTask, _Rows):
         metrics = []
         for tau in self.temperatures:
             for name in _HARD:
-                sign = f"{verdict_signature(name)}|temperature:{tau}{self.reader_signature}"
+                sign = f"{classification_signature(name)}|temperature:{tau}{self.reader_signature}"
                 metrics.append(_hard(name, f"{name}_t{tau}", sign))
             rates = ["acc_all", *_RATES]
             if self.has_reader:
@@ -183,7 +183,7 @@ class VerifiabilityLLTask(_Rows):
         pairs = zip(scores[0::2], scores[1::2], strict=True)
         chances = [yes_probability(yes, no) for yes, no in pairs]
         rows = [list(row) for row in zip(labels, chances, strict=True)]
-        unknown = sum(verdict_of(chance) is None for chance in chances)
+        unknown = sum(answer_of_probability(chance) is None for chance in chances)
         return {
             **{name: rows for name in ("auc", "macro_f1", "acc", "ece", "brier")},
             "unparsed_rate": [unknown, len(rows)],
@@ -201,7 +201,7 @@ class VerifiabilityLLTask(_Rows):
                 )
                 for name in ("auc", "ece", "brier")
             ),
-            *(_hard(name, name, verdict_signature(name)) for name in ("macro_f1", "acc")),
+            *(_hard(name, name, classification_signature(name)) for name in ("macro_f1", "acc")),
             Metric("unparsed_rate", RATIO, signature("unparsed_rate", of="all_rows")),
         ]
 
@@ -213,7 +213,7 @@ def _columns(documents: Sequence[Sequence[Sequence[Any]]]) -> tuple[list[int], l
 
 def _hard_score(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
     labels, said = _columns(documents)
-    score: float | None = getattr(verdict_scores(labels, list(map(hard_verdict, said))), name)
+    score: float | None = getattr(classification_scores(labels, list(map(hard_answer, said))), name)
     return score
 
 
@@ -229,7 +229,7 @@ def _hard(name: str, shown_as: str, sign: str) -> Metric:
 def _hard_error(name: str, documents: Sequence[Sequence[Sequence[Any]]]) -> float | None:
     labels, said = _columns(documents)
     owner = [i for i, rows in enumerate(documents) for _ in rows]
-    counts = verdict_counts(owner, labels, list(map(hard_verdict, said)))
+    counts = verdict_counts(owner, labels, list(map(hard_answer, said)))
     # Of hard labels the area under the curve is the macro recall.
     score = VERDICT_SCORES["macro_recall" if name == "auc_hard" else name]
     return sums_error(score, list(counts.values()))

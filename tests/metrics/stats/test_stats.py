@@ -9,7 +9,7 @@ from by_rows import difference_by_rows, difference_by_sums, interval_by_rows, su
 from scipy import stats
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from statsmodels.stats.multitest import multipletests
-from xling_metrics.classification import verdict_scores
+from xling_metrics.classification import classification_scores
 from xling_metrics.stats.agreement import (
     agreement,
     krippendorff_alpha,
@@ -289,7 +289,7 @@ def by_question(questions, labels, verdicts):
 
 
 def score_of(name):
-    return lambda rows: getattr(verdict_scores(*zip(*rows, strict=True)), name)
+    return lambda rows: getattr(classification_scores(*zip(*rows, strict=True)), name)
 
 
 def test_verdict_counts_by_hand():
@@ -310,7 +310,7 @@ def test_fast_and_general_cluster_bootstrap_agree(name):
     counts, score = verdict_counts(*rows), {name: VERDICT_SCORES[name]}
     options = {"seed": 3, "n_resamples": 20}
     fast = sums_intervals(counts, score, **options, pool=ResamplerPool())[name]
-    assert fast.value == pytest.approx(getattr(verdict_scores(*rows[1:]), name), abs=1e-12)
+    assert fast.value == pytest.approx(getattr(classification_scores(*rows[1:]), name), abs=1e-12)
     slow = interval_by_rows(by_question(*rows), score_of(name), **options)
     assert fast[:3] == pytest.approx(slow, abs=1e-12)
     other = verdict_rows(25, seed=1)

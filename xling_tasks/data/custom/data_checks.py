@@ -6,9 +6,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from xling_metrics.answer_language import not_checked
+from xling_metrics.answer_language import describe_unchecked
 from xling_metrics.languages import SCRIPTS, known, letters_of
-from xling_metrics.words import LETTER
+from xling_metrics.tokenization import LETTER
 
 from xling_tasks.data.choices import normalize_option
 from xling_tasks.data.custom.dataset import CONVERSATIONS, CustomDataset, missing_part
@@ -30,7 +30,7 @@ def find_oddities(dataset: CustomDataset) -> Iterator[str]:
         yield f"columns that are not used: {', '.join(dataset.unused)}"
     yield from _find_lone_languages(dataset)
     for code, language in dataset.languages.items():
-        if unseen := not_checked(code):
+        if unseen := describe_unchecked(code):
             yield f"{language.name}: langid does not know it as it is written here, so {unseen}"
         yield from _find_missing(dataset, code)
         yield from _find_odd_options(dataset, code)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tqdm import tqdm
-from xling_metrics.classification import verdict_scores
+from xling_metrics.classification import classification_scores
 
 from xling_tasks.errors import SettingError
 from xling_tasks.models.empathy.data import MECHANISMS, Pair
@@ -223,7 +223,7 @@ def _judge(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, 
     labels = torch.tensor(_labels(model, pairs))
     loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels.float())
     scores = [
-        verdict_scores(gold, said).macro_f1 or 0.0
+        classification_scores(gold, said).macro_f1 or 0.0
         for gold, said in zip(labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True)
     ]
     return float(loss), sum(scores) / len(scores)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.base import whole_letters
+from xling_metrics.base import replace_lone_surrogates
 
 from xling_tasks.models.empathy.data import MECHANISMS, Profile
 
@@ -200,4 +200,4 @@ def bi_encoder(encoder: Any, n_heads: int) -> Any:
 
 def _clean(text: str) -> str:
     """Never without tokens; half a surrogate pair (a cut emoji) becomes U+FFFD."""
-    return whole_letters(text).strip() or "."
+    return replace_lone_surrogates(text).strip() or "."

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import cache
 
 import regex
-from xling_metrics.language import identify
+from xling_metrics.language import identify_language
 from xling_metrics.languages import Language, known, letters_of
-from xling_metrics.words import LETTER
+from xling_metrics.tokenization import LETTER
 
 from xling_tasks.readers.refusals import is_refusal
 
@@ -99,7 +99,9 @@ def reasons(
     """
     faults = [_reason(source, text, source_language, target_language) for source, text in pairs]
     copies = [i for i, reason in enumerate(faults) if reason == "copy"]
-    for i, label in zip(copies, identify([pairs[i][0].lower() for i in copies]), strict=True):
+    for i, label in zip(
+        copies, identify_language([pairs[i][0].lower() for i in copies]), strict=True
+    ):
         if label == target_language:  # so that a copy is right
             faults[i] = None
     _add_wrong_languages(faults, pairs, target_language)
@@ -197,9 +199,9 @@ def _add_wrong_languages(
         for i, (_, text) in enumerate(pairs)
         if faults[i] is None and len(LETTER.findall(_ADDRESS.sub(" ", text))) >= least
     }
-    as_is = identify(list(open_.values()))
+    as_is = identify_language(list(open_.values()))
     # langid takes capitals for other languages.
-    lower = identify([text.lower() for text in open_.values()])
+    lower = identify_language([text.lower() for text in open_.values()])
     for i, *labels in zip(open_, as_is, lower, strict=True):
         if not right & set(labels):
             faults[i] = "language"

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import regex
-from xling_metrics.extras import optional
+from xling_metrics.base import import_optional
 from xling_metrics.languages import known, language_code
-from xling_metrics.words import LETTER
+from xling_metrics.tokenization import LETTER
 
 _BREAK = re.compile(r"(\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*)")
 _LIST_MARK = regex.compile(
@@ -137,8 +137,8 @@ def _segments(text: str, code: str) -> list[str]:
 
         return list(segment(code, text))
     need = "sentences of Thai"
-    optional("pycrfsuite", need, "th")  # what crfcut needs beside pythainlp
-    sent_tokenize = optional("pythainlp.tokenize", need, "th").sent_tokenize
+    import_optional("pycrfsuite", need, "th")  # what crfcut needs beside pythainlp
+    sent_tokenize = import_optional("pythainlp.tokenize", need, "th").sent_tokenize
     return list(sent_tokenize(text, engine="crfcut")) if text.strip() else []
 
 

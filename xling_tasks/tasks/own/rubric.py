@@ -15,7 +15,7 @@ from typing import Any
 from xling_metrics.aggregate import CLIPPED_MEAN, MEAN, RATIO
 from xling_metrics.rubric import rubric_bounds, rubric_score
 from xling_metrics.stats.standard_errors import mean_error
-from xling_metrics.words import load_segmenter
+from xling_metrics.tokenization import load_segmenter
 
 from xling_tasks.data.custom.conversations import ROLES, make_transcript
 from xling_tasks.data.custom.dataset import (

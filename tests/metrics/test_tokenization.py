@@ -11,10 +11,10 @@ import pytest
 import yaml
 from conftest import DATA
 from sklearn.feature_extraction.text import CountVectorizer
-from xling_metrics import words as words_module
+from xling_metrics import tokenization as words_module
 from xling_metrics.languages import language_code
-from xling_metrics.words import (
-    CutOnce,
+from xling_metrics.tokenization import (
+    TokenCache,
     has_words,
     length_words,
     lower_words,
@@ -33,9 +33,9 @@ def test_cut_once_are_the_same_words(monkeypatch: pytest.MonkeyPatch, language: 
     # "e" with an accent of its own is one letter in NFC; "क" with a nukta two in NFC; an angstrom.
     texts = ["Ne\u0301 PAIN pain", "\u0958लम दर्द दर्द", "\u212b 头疼，膝盖疼。", "", "a 1\u0301 b"]
     expected = [(lower_words(text, language), length_words(text, language)) for text in texts]
-    cut = CutOnce(language)
+    cut = TokenCache(language)
     assert [(cut.lower(text), cut.length(text)) for text in texts] == expected
-    again = CutOnce(language)
+    again = TokenCache(language)
     assert [again.length(text) for text in texts] == [length for _, length in expected]
     for name in ("lower_words", "length_words"):
         monkeypatch.setattr(words_module, name, None)  # not called again

@@ -19,8 +19,7 @@ from functools import cache
 from itertools import islice
 
 import regex
-from xling_metrics.base import library_version, whole_letters
-from xling_metrics.extras import optional
+from xling_metrics.base import import_optional, library_version, replace_lone_surrogates
 from xling_metrics.languages import known, language_code
 
 LETTER = regex.compile(r"\p{L}")
@@ -115,7 +114,7 @@ def lower_words(text: str, language: str) -> list[str]:
     return [word.lower() for word in words(unicodedata.normalize("NFC", text), language)]
 
 
-class CutOnce:
+class TokenCache:
     """`lower_words` and `length_words` of texts of one language, each text segmented once.
 
     Keeps the words of every text that it was asked for, equal words as one object.
@@ -186,14 +185,14 @@ def _load_jieba() -> Callable[[str], Iterable[str]]:
 
 
 def _load_fugashi() -> Callable[[str], Iterable[str]]:
-    folder = optional("unidic_lite", _NEED.format("ja"), "ja").DICDIR
+    folder = import_optional("unidic_lite", _NEED.format("ja"), "ja").DICDIR
     # The folder is given so that a full UniDic elsewhere on the machine does not change the words.
-    tagger = optional("fugashi", _NEED.format("ja"), "ja").Tagger(
+    tagger = import_optional("fugashi", _NEED.format("ja"), "ja").Tagger(
         f'-d "{folder}" -r "{folder}/mecabrc"'
     )
-    return lambda text: [node.surface for node in tagger(whole_letters(text))]
+    return lambda text: [node.surface for node in tagger(replace_lone_surrogates(text))]
 
 
 def _load_pythainlp() -> Callable[[str], Iterable[str]]:
-    tokenize = optional("pythainlp.tokenize", _NEED.format("th"), "th").word_tokenize
+    tokenize = import_optional("pythainlp.tokenize", _NEED.format("th"), "th").word_tokenize
     return lambda text: tokenize(text, engine="newmm") if text else []
