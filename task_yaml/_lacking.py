@@ -84,7 +84,7 @@ def _phrases(rows: list[Language]) -> Iterator[str]:
 def _texts(record: DatasetInfo) -> Iterator[str]:
     """Of the bundled data, which no one else can mend."""
     try:
-        data = load(record, None, None)
+        data = load(record, None)
     except (XlingError, OSError) as error:
         yield str(error)
         return

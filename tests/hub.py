@@ -41,6 +41,12 @@ class Hub(Loopback):
         """Status, headers and body."""
         known = self.repositories.items()
         files = next((own for name, own in known if not name or f"/{name}/" in f"{path}/"), {})
+        if path.startswith("/api/datasets/") and "/tree/" in path:
+            tree = [
+                {"type": "file", "path": name, "size": len(content), "oid": SHA}
+                for name, content in files.items()
+            ]
+            return 200, {"Content-Type": "application/json"}, json.dumps(tree).encode()
         if path.startswith("/api/datasets/") and not (self.gated and path.endswith("auth-check")):
             siblings = [{"rfilename": name} for name in files]
             told = {"id": "claws-lab/XLingHealth", "sha": SHA, "siblings": siblings, "tags": []}

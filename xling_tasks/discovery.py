@@ -103,9 +103,9 @@ def _check_data() -> None:
     from xling_tasks.data.availability import check_availability
 
     names, metadata = asked
-    data_dir, dataset = metadata.get("data_dir"), metadata.get("dataset")
-    if all(value is None or isinstance(value, str) for value in (data_dir, dataset)):
-        check_availability(names, data_dir, dataset)
+    data_dir = metadata.get("data_dir")
+    if data_dir is None or isinstance(data_dir, str):
+        check_availability(names, data_dir)
 
 
 def _check_names(index: Any, ours: Path) -> None:

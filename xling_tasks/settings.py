@@ -200,8 +200,7 @@ class Settings:
 
     Attributes:
         protocol: `published` sets all that the papers fix (see `data/protocols.py`); None nothing.
-        data_dir: Folder or file with the data.
-        dataset: `REPO` or `REPO@REVISION` on the Hub instead of the default one.
+        data_dir: Folder or file with the data, else `REPO` or `REPO@REVISION` on the Hub.
         temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
         prompt_templates: A YAML file whose prompt templates replace ours by name.
         prompt_language: `published` (consistency and verifiability in the question's language, all
@@ -243,7 +242,6 @@ class Settings:
 
     protocol: Annotated[str | None, _one_of(_PUBLISHED, None)] = None
     data_dir: Annotated[str | None, _text] = None
-    dataset: Annotated[str | None, _text] = None
     temperatures: Annotated[tuple[float, ...], _temperatures] = (0.0, 1.0)
     prompt_templates: Annotated[str | None, _text] = None
     prompt_language: Annotated[str, _one_of(_PUBLISHED, "en", "native")] = "published"

@@ -60,7 +60,7 @@ def test_each_wrong_setting_has_its_own_line_and_the_others_are_used(tmp_path):
     words = ("temperture=1", "k=0", "noequals", "{bad", f"data_dir={tmp_path / 'none'}")
     lines = lines_of(*words)
     status, text = lines["settings"]
-    assert status == "fail" and "none" in lines["data healthqa"][1]
+    assert status == "fail" and "none" in lines["data"][1]
     for part in ("Did you mean 'temperatures'", "k: must be a positive integer",
                  "expected JSON or key=value", "not valid JSON"):  # fmt: skip
         assert part in text

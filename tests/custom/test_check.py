@@ -178,8 +178,8 @@ def test_what_cannot_be_read_at_all(tmp_path, capsys, checked):
     status, shown = checked([{"id": "1", "text": "a"}])
     assert status == 1 and "no questions in its columns" in shown["problems"][0]
     for name, message in (
-        ("clinic.csv", "no such file (is there a slip in its name?); `xling data new clinic.csv`"),
-        ("ff.csv", "there is no such file (did you mean f.csv?)"),
+        ("clinic.csv", "`xling data new clinic.csv` writes an example"),
+        ("ff.csv", "there is no such file or folder (did you mean f.csv?)"),
     ):
         assert main(["data", "check", str(tmp_path / name)]) == 2
         assert message in capsys.readouterr().err

@@ -164,7 +164,7 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
 
     place = str(realdata / "xlinghealth" / "LiveQA.xlsx")
     rows = []
-    for question in load(XLINGHEALTH["liveqa"], place, None).questions:
+    for question in load(XLINGHEALTH["liveqa"], place).questions:
         row: dict[str, Any] = {"id": question.id}
         for code in ("en", "hi"):
             right = [answer.text[code] for answer in question.answers if answer.label == 1]

@@ -31,7 +31,7 @@ def test_names_groups_and_patterns():
     }
     assert {leaf.record for leaf in leaves_of(["mmedbench_ja", "xling_custom"]).values()} == {
         "mmedbench", "own"}  # fmt: skip
-    check_availability(["xlinghealth_demo", "mmedbench_demo", "xling_empathy", "mmlu"], None, None)
+    check_availability(["xlinghealth_demo", "mmedbench_demo", "xling_empathy", "mmlu"], None)
 
 
 def test_the_command_says_so_before_the_harness_reads_its_files(tmp_path):

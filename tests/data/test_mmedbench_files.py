@@ -9,15 +9,12 @@ from pathlib import Path
 
 import pytest
 from conftest import read_jsonl
-from hub import SHA
-from hub import ask as ask_hub
 
-from xling_tasks.data import mmedbench, sources
+from xling_tasks.data import mmedbench
 from xling_tasks.data.choices import find_problem
 from xling_tasks.data.dataset_info import MMEDBENCH as DATASETS
 from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES as LANGUAGE_NAMES
-from xling_tasks.data.mmedbench import load, published_path
-from xling_tasks.data.mmedbench_rows import parse
+from xling_tasks.data.mmedbench import load, parse, published_path
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError
 
@@ -114,8 +111,8 @@ def test_every_shape_of_the_options(options, expected):
 KEYS = [{"key": "A", "value": "x"}, {"key": "B", "value": "y"}]
 WRONG = [
     ("answer_idx", ..., r"is missing\. Known: human_check_passed, human_checked, options, question, rat"),
-    ("answer_idx", None, "no right answer, got None"), ("answer_idx", "", "no right answer, got ''"),
-    ("answer_idx", " , ", "no right answer"), ("answer_idx", [], r"no right answer, got \[\]"),
+    ("answer_idx", None, "no correct answer, got None"), ("answer_idx", "", "no correct answer, got ''"),
+    ("answer_idx", " , ", "no correct answer"), ("answer_idx", [], r"no correct answer, got \[\]"),
     ("answer_idx", "F", "'F' is not among the options A, B, C, D, E, got 'F'"),
     ("answer_idx", "A,F", "'F' is not among"), ("answer_idx", "AX", "'X' is not among"),
     ("answer_idx", "А", r"'А' \(CYRILLIC CAPITAL LETTER A\) is not among"),
@@ -281,12 +278,12 @@ def test_docs_and_what_is_asked_of_them(tmp_path):
     assert data.docs()[0]["options"]["A"] == "option A"
     failed = {"human_check_passed": False}
     data = french(folder(tmp_path, line(**failed), line(2, answer_idx="B", **failed)))
-    assert not data.several
+    assert not data.multi_answer
     with pytest.raises(DataError, match=r"Test/French\.jsonl \[fr, test\]: none of 2 rows has"):
         data.docs(checked_only=True)
     # A question that cannot be scored still says what its source asks.
     unusable = line(2, answer_idx="A,B", options=["x", "", "z"])
-    assert french(folder(tmp_path, line(1), unusable)).several
+    assert french(folder(tmp_path, line(1), unusable)).multi_answer
 
 
 # --- Places
@@ -364,96 +361,17 @@ def test_errors_within_a_zip_name_zip_member_row_and_field(tmp_path):
     refused(zipped(tmp_path / "b.zip", two), r"more than once \(a/Test/French\.jsonl, b/")
 
 
-def test_damaged_locked_and_other_zips_and_bombs(tmp_path, monkeypatch):
+def test_damaged_zips(tmp_path):
     path = tmp_path / "MMedBench.zip"
     content = zipped(path).read_bytes()
-    flagged = bytearray(content)
-    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        flagged[content.index(mark) + offset] |= 1
-    # A member that says 10 bytes and holds 1 MiB: no more than those 10 are unpacked.
-    holds = zipped(path, {FRENCH: bytes(2**20)}).read_bytes()
-    lied = holds.replace((2**20).to_bytes(4, "little"), (10).to_bytes(4, "little"))
-    bomb = zipped(path, {FRENCH: bytes(2**21)}).read_bytes()
-    other = zipped(path, kind=zipfile.ZIP_BZIP2).read_bytes()
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
-    monkeypatch.setattr(sources, "MAX_UNPACKED", 2**20)
     for spoiled, said in (
         (content[:-30], r"MMedBench\.zip: not a readable zip .*download it again"),
-        (content.replace(content[60:70], bytes(10), 1),
-         r"MMedBench\.zip: cannot be read \(error: .*download it"),
+        (content.replace(content[60:70], bytes(10), 1), r"MMedBench\.zip: not a readable zip"),
         (pointer, r"Git LFS pointer; run `git lfs pull`"), (b"", "not a readable zip"),
-        (flagged, "needs a password"), (other, "compressed by method 12, not deflate"),
-        (lied, r"MMedBench\.zip: not a readable zip \(Bad CRC-32"),
-        (bomb, r"French\.jsonl': unpacks to 2,097,152 bytes \(more than 1,"),
     ):  # fmt: skip
         path.write_bytes(spoiled)
         refused(tmp_path, said)
-
-
-# --- The Hub
-
-
-SCRIPT = """
-import sys
-from xling_tasks.errors import DataError
-from xling_tasks.data.mmedbench import load
-from xling_tasks.data.dataset_info import DATASETS
-for language in sys.argv[2:]:
-    try:
-        data = load(DATASETS["mmedbench"], language, "test", None, sys.argv[1] or None)
-        print(data.n_rows, *(data.provenance[key] for key in ("name", "revision", "files")))
-    except DataError as error:
-        print("DataError:", error)
-"""
-
-
-@pytest.fixture
-def hub(hub, tmp_path):
-    """With a zip that holds two French questions."""
-    path = zipped(tmp_path / "own.zip", {"MMedBench/Test/French.jsonl": text(line(1), line(2))})
-    hub.repositories = {"": {"MMedBench.zip": path.read_bytes()}}
-    return hub
-
-
-def ask(url: str, home: Path, dataset: str = "", *languages: str, offline: bool = False) -> str:
-    return ask_hub(url, home, SCRIPT, dataset, *(languages or ("fr",)), offline=offline)
-
-
-def test_hub_zip_is_fetched_once_its_revision_recorded_and_serves_offline(hub, tmp_path):
-    said = ask(hub.url, tmp_path, "", "fr", "ru").splitlines()
-    files = ["MMedBench.zip", "MMedBench/Test/French.jsonl"]
-    assert said[0] == f"2 Henrychur/MMedBench {SHA} {files}"
-    assert "no Test/Russian.jsonl in the zip" in said[1]
-    assert {path for path in hub.asked if not path.startswith("/api/")} == {
-        "/datasets/Henrychur/MMedBench/resolve/main/MMedBench.zip"
-    }
-    # Cached: no server is asked, on a machine that is offline or that only cannot reach the Hub.
-    for offline in (True, False):
-        assert ask("http://127.0.0.1:9", tmp_path, offline=offline) == said[0] + "\n"
-
-
-def test_hub_repository_and_revision_of_the_user_with_loose_files(hub, tmp_path):
-    hub.repositories = {"": {FRENCH: text(line())}}
-    assert ask(hub.url, tmp_path, "me/copy@v2") == f"1 me/copy {SHA} ['French.jsonl']\n"
-    assert any("/datasets/me/copy/resolve/v2/MMedBench.zip" in path for path in hub.asked)
-    hub.repositories = {"": {}}
-    said = ask(hub.url, tmp_path, "me/empty@v2")
-    assert said.startswith(
-        "DataError: dataset=me/empty: neither MMedBench.zip nor Test/French.jsonl is in the "
-        "repository at revision v2; leave dataset= out for Henrychur/MMedBench, or pass data_dir="
-    )
-
-
-def test_hub_refused_and_offline_say_how_to_get_it(hub, tmp_path):
-    hub.gated = True
-    needed = (
-        "Download MMedBench.zip once from https://huggingface.co/datasets/Henrychur/MMedBench",
-        "cc-by-nc-4.0", "data_dir=FOLDER/MMedBench.zip", "mmedbench_demo",
-    )  # fmt: skip
-    for url, offline in ((hub.url, False), ("http://127.0.0.1:9", True)):
-        said = ask(url, tmp_path, offline=offline)
-        assert said.startswith("DataError: MMedBench could not be fetched from the Hub dataset")
-        assert all(part in said for part in needed) and len(said.splitlines()) == 1
 
 
 # --- Records, the sample, and real files
@@ -480,9 +398,8 @@ def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
     assert data.provenance["kind"] == "bundled"
     assert data.provenance["name"] == "mmedbench_demo/Test/French.jsonl"
     for words, said in (
-        (("fr", "test", "/nowhere"), "there is no such file or folder .*; leave data_dir out"),
+        (("fr", "test", "/nowhere"), "there is no such file or folder"),
         (("fr", "train"), "bundled sample has no train split"),
-        (("ru",), r"Russian\.jsonl: there is no such file; install"),
     ):
         with pytest.raises(DataError, match=said):
             load(demo, *words)
@@ -492,7 +409,7 @@ def test_sample_is_found_in_the_package(tmp_path, monkeypatch):
 def test_bundled_sample_matches_its_record(language):
     data = load(DATASETS["mmedbench_demo"], language)
     assert len(data.questions) == data.n_expected == 12 and data.left_out == ()
-    assert data.notes == {"rationale of a sample: checked by no human": 12} and data.several
+    assert data.notes == {"rationale of a sample: checked by no human": 12} and data.multi_answer
     counts = data.coverage()
     assert counts["several_right_answers"] == 4 and counts["rationales"] == 12
     assert len(data.docs(checked_only=True)) == 10
@@ -506,7 +423,7 @@ def test_real_files(realdata, caplog, language, rows, several, options):
     data = load(RECORD, language, "test", str(realdata / "mmedbench"))
     counts = data.coverage()
     assert counts["rows"] == counts["questions"] == rows
-    assert counts["several_right_answers"] == several and data.several is bool(several)
+    assert counts["several_right_answers"] == several and data.multi_answer is bool(several)
     assert counts["options_per_question"] == options
     assert counts["notes"] == {} and counts["rationales_checked"] == 0
     # These files are of the same exams, but not the published split; that is said.

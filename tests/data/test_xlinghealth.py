@@ -42,12 +42,12 @@ def wide(index: int = 0, **cells) -> list[dict]:
 
 
 def liveqa(path: Path):
-    return load(DATASETS["liveqa"], str(path), None)
+    return load(DATASETS["liveqa"], str(path))
 
 
 def refused(path: Path, said: str, key: str = "liveqa") -> str:
     with pytest.raises(DataError, match=said) as caught:
-        load(DATASETS[key], str(path), None)
+        load(DATASETS[key], str(path))
     return str(caught.value)
 
 
@@ -183,24 +183,28 @@ def test_folder_published_folder_and_wrong_places(tmp_path):
     inner = tmp_path / "XLingHealth_Dataset"
     inner.mkdir()
     write_table(inner / "LiveQA.xlsx", wide())
-    assert find_source(DATASETS["liveqa"], str(tmp_path), None).files == (inner / "LiveQA.xlsx",)
+    assert find_source(DATASETS["liveqa"], str(tmp_path)).files == (inner / "LiveQA.xlsx",)
     refused(inner, r"no HealthQA in it .*healthqa tasks out", "healthqa")
     said = "named after LiveQA, but the task wants HealthQA"
     refused(inner / "LiveQA.xlsx", said, "healthqa")
     refused(tmp_path / "nowhere", "there is no such file or folder")
-    refused(tmp_path / "nowhere", "leave data_dir out to read the bundled data", "demo")
+    refused(tmp_path / "nowhere", "there is no such file or folder", "demo")
     rows = [row(q, int(a == 0), a) for q in range(24) for a in range(5)]
     path = write_table(tmp_path / "data.csv", rows)
     refused(path, "120 rows and 24 questions are those of Demo")
     # A set that is nowhere published says how to give it, and the Hub is not asked for it.
-    record = replace(DATASETS["liveqa"], key="ours", title="Ours", file="Ours", hub_id=None)
-    with pytest.raises(DataError, match="Ours is not on the Hub: pass --metadata data_dir=FOLDER"):
-        find_source(record, None, None)
+    record = replace(
+        DATASETS["liveqa"], key="ours", title="Ours", file="Ours", download="", hub_id=None
+    )
+    with pytest.raises(
+        DataError, match="Ours is not on the Hub: get Ours and pass --metadata data_dir="
+    ):
+        find_source(record, None)
 
 
 @pytest.mark.realdata
 def test_real_liveqa(realdata):
-    data = load(DATASETS["liveqa"], str(realdata / "xlinghealth"), None)
+    data = load(DATASETS["liveqa"], str(realdata / "xlinghealth"))
     assert (data.n_rows, len(data.questions)) == (1230, 246)
     assert [data.coverage(code)["invalid_rows"] for code in CODES] == [10, 0, 0, 0]
     assert data.coverage("en")["unusable_questions"] == ["58", "67"]
@@ -219,7 +223,7 @@ def test_bundled_sample_matches_its_record_and_is_in_the_right_languages():
     from xling_metrics.language import LABELS, identify_language, sentences
 
     record = DATASETS["demo"]
-    data = load(record, None, None)
+    data = load(record, None)
     assert (data.n_rows, len(data.questions)) == (record.n_rows, record.n_questions)
     for code in record.languages:
         assert data.unusable(code) == []
@@ -236,7 +240,7 @@ def test_bundled_sample_matches_its_record_and_is_in_the_right_languages():
 
 def test_close_wrong_answers_are_the_right_ones_but_for_a_fact():
     """Same questions and right answers as the demo; a wrong one can't be told by its length."""
-    demo, close = (load(DATASETS[key], None, None) for key in ("demo", "close"))
+    demo, close = (load(DATASETS[key], None) for key in ("demo", "close"))
     assert len(close.questions) == len(demo.questions) == 24
     for question, own in zip(demo.questions, close.questions, strict=True):
         right, wrong = own.answers
@@ -248,4 +252,4 @@ def test_close_wrong_answers_are_the_right_ones_but_for_a_fact():
             assert 0.9 < len(wrong.text[code]) / len(text) < 1.1, (own.id, code)
             shared = Indel.normalized_similarity(text, wrong.text[code])
             assert shared > 0.6, (own.id, code, shared)
-    assert not any(close.unusable(code) for code in close.record.languages)
+    assert not any(close.unusable(code) for code in close.info.languages)

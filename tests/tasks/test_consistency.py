@@ -94,7 +94,7 @@ def test_every_answer_of_an_api_has_its_own_seed(run, serve, gen_kwargs, metadat
     served = serve(lambda prompt: prompt[::-1])  # unlike every other
     tasks, options = [T + "en", T + "hi"], {"metadata": metadata, "gen_kwargs": gen_kwargs}
     run(tasks, limit=2, **options, **served.under_test())
-    questions = [each.id for each in load(DATASETS["demo"], None, None).questions[:2]]
+    questions = [each.id for each in load(DATASETS["demo"], None).questions[:2]]
     every = product(("en", "hi"), questions, taus, range(3))
     expected = [(tau, request_seed(seed, "demo", code, q, tau, n)) for code, q, tau, n in every]
     sent = [(request["temperature"], request["seed"]) for request in served.requests]

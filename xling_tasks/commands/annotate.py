@@ -231,7 +231,7 @@ def read_data(options: argparse.Namespace, skipped: Counter[Any]) -> Iterator[It
     named = options.datasets or ",".join(published)
     settings = Settings.parse(read_metadata(options.metadata), {})
     for name in chosen("--datasets", named, XLINGHEALTH, "no translations"):
-        data = load(XLINGHEALTH[name], settings.data_dir, settings.dataset)
+        data = load(XLINGHEALTH[name], settings.data_dir)
         for question in data.questions:
             answer = next((a.text for a in question.answers if a.label == 1), {})
             both = {

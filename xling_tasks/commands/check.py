@@ -23,8 +23,8 @@ from xling_tasks.commands.options import add_json, add_metadata, read_metadata
 from xling_tasks.data.custom.dataset import is_custom_file, load_custom_dataset
 from xling_tasks.data.dataset_info import DATASETS, MMEDBENCH
 from xling_tasks.data.mmedbench import find_file
-from xling_tasks.data.sources import find_source
-from xling_tasks.errors import BackendError, SettingError, XlingError
+from xling_tasks.data.sources import find_source, local_path
+from xling_tasks.errors import BackendError, DataError, SettingError, XlingError
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.model_config import SELF, ModelConfig
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, load_translator
@@ -170,6 +170,11 @@ def check_settings(words: Iterable[str]) -> tuple[Settings, list[Line]]:
 
 def check_data(settings: Settings) -> Iterator[Line]:
     """Load the data that is at hand, and ask the Hub for the rest."""
+    try:
+        on_hub = local_path(settings.data_dir) is None
+    except DataError as error:
+        yield Line("data", FAIL, str(error))
+        return
     if is_custom_file(settings.data_dir):
         yield _check_custom(settings)
         return
@@ -181,16 +186,15 @@ def check_data(settings: Settings) -> Iterator[Line]:
         info = DATASETS[key]
         if info.bundled:
             continue
-        repository = str(settings.dataset or info.hub_id)
-        if settings.data_dir is None and not constants.HF_HUB_OFFLINE:
+        repository = str(settings.data_dir or info.hub_id)
+        if on_hub and not constants.HF_HUB_OFFLINE:
             if repository not in asked:
                 asked.add(repository)
                 yield _check_hub(repository)
             continue
-        there = None if settings.data_dir is None else partial(_find, info, settings.data_dir)
+        there = None if on_hub else partial(_find, info, str(settings.data_dir))
         lines.append(_check_files(f"data {key}", there, count))
-    given = settings.data_dir is not None or settings.dataset is not None
-    nothing = given and all(line.status == OFF for line in lines)
+    nothing = settings.data_dir is not None and all(line.status == OFF for line in lines)
     yield from (line._replace(status=FAIL) if nothing else line for line in lines)
 
 
@@ -199,7 +203,7 @@ def _find(info: Any, data_dir: str) -> None:
     if info.key in MMEDBENCH:
         find_file(info, "en", "test", data_dir)
     else:
-        find_source(info, data_dir, None)
+        find_source(info, data_dir)
 
 
 def _check_files(name: str, find: Callable[[], None] | None, count: Callable[[], Any]) -> Line:

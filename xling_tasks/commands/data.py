@@ -22,12 +22,12 @@ from xling_tasks.data.custom.data_checks import (
 from xling_tasks.data.custom.dataset import (
     RUBRIC_SAMPLE,
     CustomDataset,
-    files_of,
+    find_files,
     read_custom_dataset,
 )
 from xling_tasks.data.dataset_info import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
-from xling_tasks.data.sources import Source, refuse_missing
+from xling_tasks.data.sources import local_path
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.output import Screen, many, table, write_new
 from xling_tasks.settings import Settings
@@ -38,7 +38,7 @@ from xling_tasks.settings import Settings
 def list_datasets(options: argparse.Namespace) -> str:
     """List every dataset with licence, counts and unusable rows per language."""
     settings = Settings.parse(read_metadata(options.metadata), {})
-    refuse_missing(settings.data_dir)
+    local_path(settings.data_dir)
     rows: list[dict[str, Any]] = []
     problems: list[str] = []
     for key, licence, load in counted_datasets(settings):
@@ -79,15 +79,16 @@ def _describe_texts(checked: Sequence[Mapping[str, Any]]) -> str:
 
 def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[str, Any]]]]:
     """Yield each dataset's key and licence, and what counts its rows."""
-    place = (settings.data_dir, settings.dataset)
 
     def xlinghealth(info: Any) -> dict[str, Any]:
-        data = xlinghealth_data.load(info, *place)
+        data = xlinghealth_data.load(info, settings.data_dir)
         counts = {"rows": data.n_rows, "questions": len(data.questions)}
         return counts | {f"unusable_{c}": len(data.unusable(c)) for c in info.languages}
 
     def mmedbench(info: Any) -> dict[str, Any]:
-        files = [mmedbench_data.load(info, code, "test", *place) for code in info.languages]
+        files = [
+            mmedbench_data.load(info, code, "test", settings.data_dir) for code in info.languages
+        ]
         counts = {"rows": sum(data.n_rows for data in files)}
         counts["questions"] = sum(len(data.questions) for data in files)
         return counts | {f"unusable_{data.language}": len(data.left_out) for data in files}
@@ -129,8 +130,7 @@ def check_dataset(options: argparse.Namespace) -> Screen:
         DataError: If the file cannot be read at all.
     """
     path = options.file
-    source = Source(files_of(path), "own", path.resolve().name)
-    dataset, problems = read_custom_dataset(source)
+    dataset, problems = read_custom_dataset(find_files(str(path)))
     oddities = list(find_oddities(dataset)) if dataset else []
     counts = count_usable(dataset) if dataset else {}
     if options.json:

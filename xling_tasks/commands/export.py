@@ -88,7 +88,7 @@ def export_train(options: argparse.Namespace) -> str:
     rows: list[dict[str, str]] = []
     counts = []
     for code in codes:
-        split = load(record, code, "train", settings.data_dir, settings.dataset)
+        split = load(record, code, "train", settings.data_dir)
         for kind in kinds:
             about = (kind, code, prompts.get(kind, "en"), record.language_names[code])
             made = list(_rows(split.docs(), *about))

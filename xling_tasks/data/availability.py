@@ -9,7 +9,7 @@ from xling_tasks.data.dataset_info import MMEDBENCH, XLINGHEALTH
 from xling_tasks.data.sources import find_source
 
 
-def check_availability(names: Iterable[str], data_dir: str | None, dataset: str | None) -> None:
+def check_availability(names: Iterable[str], data_dir: str | None) -> None:
     """Look for the files of all tasks; none of them is read.
 
     Names are tasks, groups and patterns as `--tasks` takes them; what is not ours is left out.
@@ -19,7 +19,7 @@ def check_availability(names: Iterable[str], data_dir: str | None, dataset: str 
     wanted = dict.fromkeys((leaf.record, leaf.language) for leaf in leaves_of(names).values())
     for record in dict.fromkeys(record for record, _ in wanted):
         if record in XLINGHEALTH:
-            find_source(XLINGHEALTH[record], data_dir, dataset)
+            find_source(XLINGHEALTH[record], data_dir)
     for record, language in wanted:
         if record in MMEDBENCH:
-            mmedbench.find_file(MMEDBENCH[record], language, "test", data_dir, dataset)
+            mmedbench.find_file(MMEDBENCH[record], language, "test", data_dir)

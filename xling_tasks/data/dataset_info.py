@@ -1,4 +1,4 @@
-"""One frozen record per dataset: what it is, where it is, what is expected (`datasets.yaml`)."""
+"""One frozen record per data set: what it is, where it is, what is expected (`datasets.yaml`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_metrics.languages import KNOWN, no_row
-from xling_metrics.yaml_file import YamlError, read_yaml
+from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import LANGUAGES
@@ -16,18 +16,20 @@ from xling_tasks.languages import LANGUAGES
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """Facts about one dataset.
+    """Facts about one data set.
 
     Attributes:
         key: Its name in task files.
-        title: The dataset's own name.
+        title: The data set's own name.
         licence: SPDX id, or the publisher's words.
         citation: Where it is described.
-        language_names: English names of its languages by ISO 639-1 code, English first.
-        dataset: Its name in results (`criteria.Place`); that of the key if empty.
+        language_names: English names of its languages by code, English first.
+        dataset: Its name in results; that of the key if empty.
         homepage: Where its publisher shows it.
         file: What its published files are known by: the stem of a table's name, the name of a
             zip, or a bundled file.
+        download: What a user without the Hub downloads, and from where.
+        sample: The tasks over the bundled sample of its family.
         version: Raised with every change of a text of a bundled set of prompts, because it moves
             scores; 0 for other data.
         n_small: The first prompts of a bundled set that are its fixed small part, balanced over
@@ -37,11 +39,11 @@ class DatasetInfo:
         n_questions: Questions in the published file.
         splits: Questions by split and language, where languages have files of their own.
         sources: The exam that each language's questions are from, where they differ.
-        hub_id: Dataset repository on the Hugging Face Hub; None for bundled data.
+        hub_id: Repository on the Hugging Face Hub; None for bundled data.
         revision: Pinned revision on the Hub; None where no revision can be known beforehand
             (a gated repository), in which case the revision used is recorded in the results.
         gated: Whether the Hub asks to accept terms first.
-        bundled: Whether the data lies in this package.
+        bundled: Whether the data is part of this package.
     """
 
     key: str
@@ -52,6 +54,8 @@ class DatasetInfo:
     dataset: str = ""
     homepage: str = ""
     file: str = ""
+    download: str = ""
+    sample: str = ""
     version: int = 0
     n_small: int = 0
     translation: str = ""
@@ -69,64 +73,53 @@ class DatasetInfo:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """ISO 639-1 codes, English first."""
+        """Language codes, English first."""
         return tuple(self.language_names)
 
 
 _FILE = Path(__file__).with_name("datasets.yaml")
-_FIELDS = {field.name for field in fields(DatasetInfo)} - {"key", "language_names"}
-_FIELDS |= {"languages"}
+_FIELDS = {field.name for field in fields(DatasetInfo)} - {"key", "language_names"} | {"languages"}
 
 
-def _content() -> dict[str, Any]:
-    try:
-        return dict(read_yaml(_FILE))
-    except YamlError as error:
-        raise DataError(str(error)) from error
-
-
-def _family(name: str) -> dict[str, DatasetInfo]:
-    """The records of a family by key; its languages are ours where it states none."""
+def _read_family(name: str) -> dict[str, DatasetInfo]:
+    """Return the records of a family by key; its languages are ours where it names none."""
     rows = dict(_CONTENT[name])
     shared = rows.pop("all")
-    return {key: _record(key, {**shared, **row}) for key, row in rows.items()}
+    return {key: _read_record(key, {**shared, **row}) for key, row in rows.items()}
 
 
-def _record(key: str, row: dict[str, Any]) -> DatasetInfo:
+def _read_record(key: str, row: dict[str, Any]) -> DatasetInfo:
     for name in row.keys() - _FIELDS:
         raise DataError(f"{_FILE}, {key}: unknown field {name!r}.{did_you_mean(name, _FIELDS)}")
-    stated = "languages" in row
-    codes = row.pop("languages", list(LANGUAGES))
-    if not isinstance(codes, list) or (stated and codes[:1] != ["en"]):
-        raise DataError(f"{_FILE}, {key}: languages: expected [en, ...], got {codes!r:.60}")
+    codes = row.pop("languages", ["en", *(code for code in LANGUAGES if code != "en")])
+    if not isinstance(codes, list) or codes[:1] != ["en"] or len(set(codes)) < len(codes):
+        raise DataError(
+            f"{_FILE}, {key}: languages: expected [en, ...], each once, got {codes!r:.60}"
+        )
     for code in (*codes, *row.get("sources", ())):
         if code not in KNOWN:
             raise DataError(f"{_FILE}, {key}: {no_row(code)}")
-    if len(codes) > len(set(codes)):
-        raise DataError(f"{_FILE}, {key}: languages: one stands there twice: {codes}")
-    names = {code: KNOWN[code].name for code in codes}
-    return DatasetInfo(key=key, language_names=names, **row)
+    return DatasetInfo(key=key, language_names={code: KNOWN[code].name for code in codes}, **row)
 
 
-_CONTENT = _content()
+_CONTENT: dict[str, Any] = read_yaml(_FILE)
 
+XLINGHEALTH = _read_family("xlinghealth")
+"""XLingHealth's data sets and the bundled samples by key."""
 
-XLINGHEALTH = _family("xlinghealth")
-"""XLingHealth's datasets and the bundled samples by key."""
-
-MMEDBENCH = _family("mmedbench")
+MMEDBENCH = _read_family("mmedbench")
 """MMedBench and the bundled sample by key."""
 
-PROMPT_SETS = _family("prompt_sets")
+PROMPT_SETS = _read_family("prompt_sets")
 """The bundled sets of prompts by key."""
 
 BUNDLED_SAMPLES = frozenset(
-    r.dataset for r in (*XLINGHEALTH.values(), *MMEDBENCH.values()) if r.bundled
+    info.dataset for info in (*XLINGHEALTH.values(), *MMEDBENCH.values()) if info.bundled
 )
-"""The bundled samples by their name in results: to try things with, no datasets to submit."""
+"""The bundled samples by their name in results: to try things with, no data sets to submit."""
 
 DATASETS = {**XLINGHEALTH, **MMEDBENCH, **PROMPT_SETS}
-"""Every dataset by its key."""
+"""Every data set by its key."""
 
 LANGUAGE_NAMES = XLINGHEALTH["liveqa"].language_names
 """The languages of XLingHealth as published by ISO 639-1 code, named as in its column headers."""

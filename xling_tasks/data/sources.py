@@ -1,15 +1,16 @@
-"""Find a dataset's files: bundled, in a folder of the user's, or on the Hugging Face Hub."""
+"""Find a data set's files: bundled, in a folder of the user's, or on the Hugging Face Hub."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
 from xling_tasks.data.tables import READERS
@@ -17,7 +18,7 @@ from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
 
 SAMPLE_FOLDER = Path(__file__).with_name("sample")
-_PUBLISHED_FOLDER = "XLingHealth_Dataset"
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Source:
 
     Attributes:
         files: The files, in reading order, or the one zip.
-        kind: `bundled`, `data_dir` or `hub`.
+        kind: `bundled`, `data_dir` or `hub`; `own` for a user's own questions.
         name: What the user would recognise: names of files, or the repository.
         revision: Commit on the Hub; None elsewhere.
         member: The file in the zip; None where the files are the data.
@@ -39,28 +40,28 @@ class Source:
     member: str | None = None
 
     @property
-    def place(self) -> str:
-        """Where it is, for an error message."""
+    def location(self) -> str:
+        """Where it is, for messages."""
         named = ", ".join(map(str, self.files))
         return named if self.member is None else f"{named}, member {self.member!r}"
 
     def stamps(self) -> tuple[tuple[int, int], ...]:
-        """Modification times and sizes: other ones, and a changed file is read again."""
+        """Return modification times and sizes: with other ones a file is read again."""
         statuses = (file.stat() for file in self.files)
         return tuple((status.st_mtime_ns, status.st_size) for status in statuses)
 
     def content(self) -> bytes:
-        """The bytes of all files, one after the other."""
+        """Return the bytes of all files, one after the other."""
         if self.member is not None:
-            with opened(self.files[0]) as archive:
+            with open_zip(self.files[0]) as archive:
                 return archive.read(self.member)
         try:
             return b"".join(file.read_bytes() for file in self.files)
         except OSError as error:
-            raise DataError(f"{self.place}: cannot be read ({error}); repair that") from error
+            raise DataError(f"{self.location}: cannot be read ({error}); repair that") from error
 
     def provenance(self) -> dict[str, Any]:
-        """What the results record: kind, name, revision and a digest of the content."""
+        """Return what the results record: kind, name, revision and a digest of the content."""
         files = [file.name for file in self.files]
         return {
             "kind": self.kind,
@@ -71,133 +72,130 @@ class Source:
         }
 
 
-def find_source(record: DatasetInfo, data_dir: str | None, dataset: str | None) -> Source:
-    """The files of `record`; bundled data is always read from this package.
+class Place(NamedTuple):
+    """A folder or file that may hold a data set; of a repository its folder in the Hub's cache."""
 
-    `data_dir` is the user's folder or file, and goes before `dataset`: `REPO` or `REPO@REVISION` on
-    the Hub instead of the record's own.
+    path: Path
+    kind: str
+    repository: str = ""
+    revision: str | None = None
+
+
+def local_path(data_dir: str | None) -> Path | None:
+    """Return the local folder or file that `data_dir` names; None if it names a repository.
+
+    Raises:
+        DataError: If it is neither.
     """
-    if record.bundled:
-        refuse_missing(data_dir)
-        file = SAMPLE_FOLDER / f"{record.file}.jsonl"
-        return Source((file,), "bundled", file.name)
-    if data_dir is not None:
-        return _from_folder(record, user_path(data_dir))
-    return _from_hub(record, dataset)
-
-
-def refuse_missing(data_dir: str | None) -> None:
-    """Bundled data needs no folder, but who names one that does not exist has misspelt it."""
-    place = None if data_dir is None else user_path(data_dir)
-    if place is not None and not place.exists():
-        raise DataError(
-            f"data_dir={place}: {no_such(place, 'file or folder')}; leave data_dir out to read the "
-            "bundled data"
-        )
-
-
-def _from_folder(record: DatasetInfo, place: Path) -> Source:
-    if place.is_file():
-        _refuse_other_dataset(record, place)
-        return Source((place,), "data_dir", place.name)
-    if not place.is_dir():
-        raise DataError(
-            f"data_dir={place}: {no_such(place, 'file or folder')}; give the one that holds "
-            f"{record.file}.xlsx, or leave data_dir out to read the Hub"
-        )
-    for folder in (place, place / _PUBLISHED_FOLDER):
-        if folder.is_dir():
-            files = _matching(record, sorted(folder.rglob("*")), folder)
-            if files:
-                return Source(tuple(files), "data_dir", ", ".join(file.name for file in files))
-    listed = ", ".join(sorted(file.name for file in place.iterdir())[:12]) or "nothing"
+    if data_dir is None:
+        return None
+    path = user_path(data_dir)
+    if path.exists():
+        return path
+    if _REPOSITORY.fullmatch(data_dir) and not path.parent.is_dir():
+        return None
     raise DataError(
-        f"data_dir={place}: no {record.title} in it (looked for {record.file} as "
-        f"{', '.join(READERS)}; found: {listed}). Put the file there, or leave the "
-        f"{record.key} tasks out."
+        f"data_dir={data_dir}: {no_such(path, 'file or folder')}; give a folder, a file, or "
+        "REPO or REPO@REVISION on the Hub"
     )
 
 
-def _refuse_other_dataset(record: DatasetInfo, file: Path) -> None:
-    """A file named after one dataset must not be scored under another's name."""
-    for other in XLINGHEALTH.values():
-        if other.key != record.key and other.file.lower() in file.stem.lower():
-            raise DataError(
-                f"data_dir={file}: the file is named after {other.title}, but the task wants "
-                f"{record.title}. Run the {other.key} tasks, or give the folder that holds both."
-            )
+def find_place(info: DatasetInfo, data_dir: str | None, patterns: Sequence[str]) -> Place:
+    """Return where a data set is to be looked for: `data_dir`, or the record's repository.
 
-
-def _matching(record: DatasetInfo, files: Iterable[Path], root: Path) -> list[Path]:
-    """The files of `record` in the first format that has any (shards in order)."""
-    stem = record.file.lower()
-    candidates = [file for file in files if stem in file.relative_to(root).as_posix().lower()]
-    for ending in READERS:
-        chosen = [file for file in candidates if file.suffix.lower() == ending]
-        if chosen:
-            return chosen
-    return []
-
-
-def _from_hub(record: DatasetInfo, dataset: str | None) -> Source:
-    name, revision = repository(record, dataset)
+    Args:
+        info: The data set.
+        data_dir: A local folder or file, else `REPO` or `REPO@REVISION` on the Hub; None for the
+            record's repository.
+        patterns: Which files of a repository are fetched.
+    """
+    path = local_path(data_dir)
+    if path is not None:
+        return Place(path, "data_dir")
+    name, _, revision = (data_dir or info.hub_id or "").partition("@")
+    advice = f"{info.download or info.file} and pass --metadata data_dir=, a folder or file"
     if not name:
-        raise DataError(
-            f"{record.title} is not on the Hub: pass --metadata data_dir=FOLDER, where FOLDER has "
-            f"{record.file} ({', '.join(READERS)}), or leave the {record.key} tasks out."
-        )
+        raise DataError(f"{info.title} is not on the Hub: get {advice}")
+    pinned = info.revision if name == info.hub_id else None
     try:
-        files, commit = hub_files(
-            name, revision, lambda there: _matching(record, sorted(map(Path, there)), Path())
-        )
+        folder = fetch_repository(name, revision or pinned, tuple(patterns))
     except Exception as error:  # the HTTP library beneath has errors of its own when offline
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         terms = (
             f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, "
             "then run `hf auth login` or set HF_TOKEN. "
-        )
-        advice = (
-            f"{terms * (record.gated and name == record.hub_id)}Or download the files once and "
-            f"pass --metadata data_dir=FOLDER, where FOLDER holds {record.file}.xlsx (the folder "
-            f"{_PUBLISHED_FOLDER}/ of the authors' GitHub repository claws-lab/XLingEval, for "
-            "example). Without any download, --tasks xlinghealth_demo runs on the bundled sample."
-        )
-        raise DataError(no_access(record, name, error, advice)) from None
-    if not files:
+        ) * (info.gated and name == info.hub_id)
         raise DataError(
-            f"dataset={name}: no {record.title} in the repository (looked for "
-            f"{record.file} as {', '.join(READERS)})"
-        )
-    return Source(tuple(files), "hub", name, commit)
+            f"{info.title} could not be fetched from the Hub dataset {name!r} "
+            f"({type(error).__name__}: {reason[:200]}). {terms}Or download {advice}. Without any "
+            f"download, --tasks {info.sample} runs on the bundled sample."
+        ) from None
+    if not folder.is_dir():
+        looked = ", ".join(patterns)
+        raise DataError(f"data_dir={name}: no {info.title} in the repository (looked for {looked})")
+    return Place(folder, "hub", name, folder.name)
 
 
-# Shared with other kinds of files
+@functools.lru_cache(maxsize=32)
+def fetch_repository(name: str, revision: str | None, patterns: tuple[str, ...]) -> Path:
+    """Return the folder of the Hub's cache that has some files of a repository.
 
-
-def repository(record: DatasetInfo, dataset: str | None) -> tuple[str, str | None]:
-    """The repository on the Hub and the revision: those of `REPO@REVISION`, or the record's."""
-    name, _, asked = (dataset or record.hub_id or "").partition("@")
-    return name, asked or (record.revision if name == record.hub_id else None)
-
-
-def hub_files(
-    name: str, revision: str | None, choose: Callable[[list[str]], Iterable[Path | str]]
-) -> tuple[list[Path], str | None]:
-    """Some files of a repository, in the Hub's cache, and the commit that they are of.
-
-    `choose` takes the paths of all files and gives those wanted; no revision is the newest.
+    Its name is the commit. Where the Hub cannot be reached, it has what was fetched before.
     """
     import huggingface_hub
 
-    info = huggingface_hub.HfApi().dataset_info(name, revision=revision)
-    fetch = functools.partial(
-        huggingface_hub.hf_hub_download, name, repo_type="dataset", revision=info.sha
+    folder = huggingface_hub.snapshot_download(
+        name, repo_type="dataset", revision=revision, allow_patterns=list(patterns)
     )
-    wanted = choose([item.rfilename for item in info.siblings or []])
-    return [Path(fetch(Path(file).as_posix())) for file in wanted], info.sha
+    return Path(folder)
 
 
-def warn_of_unusable(name: str, counts: Mapping[str, Any]) -> None:
-    """Log which rows of a dataset cannot be used, if any: by `coverage`."""
+def find_source(info: DatasetInfo, data_dir: str | None) -> Source:
+    """Return the files of a data set of XLingHealth's form; bundled ones are of this package."""
+    if info.bundled:
+        local_path(data_dir)
+        file = SAMPLE_FOLDER / f"{info.file}.jsonl"
+        return Source((file,), "bundled", file.name)
+    path, kind, repository, revision = find_place(info, data_dir, [f"*{info.file}*"])
+    if path.is_file():
+        _refuse_other_dataset(info, path)
+        return Source((path,), kind, path.name)
+    files = _choose_files(info, path)
+    if not files:
+        listed = ", ".join(sorted(file.name for file in path.iterdir())[:12]) or "nothing"
+        raise DataError(
+            f"data_dir={data_dir or repository}: no {info.title} in it (looked for {info.file} as "
+            f"{', '.join(READERS)}; found: {listed}). Put the file there, or leave the {info.key} "
+            "tasks out."
+        )
+    names = ", ".join(file.name for file in files)
+    return Source(tuple(files), kind, repository or names, revision)
+
+
+def _choose_files(info: DatasetInfo, folder: Path) -> list[Path]:
+    """Return the files of a data set in the first format that has any (shards in order)."""
+    stem = info.file.lower()
+    found = [
+        f for f in sorted(folder.rglob("*")) if stem in f.relative_to(folder).as_posix().lower()
+    ]
+    for ending in READERS:
+        if files := [file for file in found if file.suffix.lower() == ending]:
+            return files
+    return []
+
+
+def _refuse_other_dataset(info: DatasetInfo, file: Path) -> None:
+    """Refuse a file that is named after one data set to be scored under another's name."""
+    for other in XLINGHEALTH.values():
+        if other.key != info.key and other.file.lower() in file.stem.lower():
+            raise DataError(
+                f"data_dir={file}: the file is named after {other.title}, but the task wants "
+                f"{info.title}. Run the {other.key} tasks, or give the folder that holds both."
+            )
+
+
+def warn_of_invalid_rows(name: str, counts: Mapping[str, Any]) -> None:
+    """Log which rows of a data set cannot be used, if any: by `coverage`."""
     if counts["invalid_rows"]:
         log.warning(
             "%s: %d of %d rows unusable (%s; questions %s)",
@@ -207,30 +205,15 @@ def warn_of_unusable(name: str, counts: Mapping[str, Any]) -> None:
         )
 
 
-def no_access(record: DatasetInfo, name: str, error: Exception, advice: str) -> str:
-    """That a dataset could not be fetched, why, and what to do."""
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return (
-        f"{record.title} could not be fetched from the Hub dataset {name!r} "
-        f"({type(error).__name__}: {reason[:200]}). {advice}"
-    )
-
-
-# Zip files: one member is read, in memory; none is unpacked to a path
-
-MAX_UNPACKED = 2**30
-"""Bytes that a member of a zip may unpack to; the whole published zip is a tenth of it."""
-
-
 @contextmanager
-def opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip whose members can be read; whatever is wrong with it is a DataError."""
+def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip, of which members are read in memory and none is unpacked to a path."""
     try:
         with zipfile.ZipFile(path) as archive:
-            for item in archive.infolist():
-                _check(path, item)
             yield archive
-    except zipfile.BadZipFile as error:
+    except DataError:
+        raise
+    except Exception as error:  # a damaged zip fails in many ways
         with path.open("rb") as handle:
             is_pointer = handle.read(32).startswith(b"version https://git-lfs")
         hint = (
@@ -239,23 +222,3 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
             else "give MMedBench.zip or the folder that it unpacks to, or download it again"
         )
         raise DataError(f"{path}: not a readable zip ({error}); {hint}") from error
-    except DataError:
-        raise
-    except Exception as error:  # a damaged zip fails in many ways
-        raise DataError(
-            f"{path}: cannot be read ({type(error).__name__}: {error}); download it again"
-        ) from error
-
-
-def _check(path: Path, item: zipfile.ZipInfo) -> None:
-    """Refuse a member that would fill the memory; no more is read than what it declares."""
-    # Other methods may unpack to far more than they declare before they can be stopped.
-    if item.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        problem = f"compressed by method {item.compress_type}, not deflate"
-    elif item.file_size > MAX_UNPACKED:
-        problem = f"unpacks to {item.file_size:,} bytes (more than {MAX_UNPACKED:,})"
-    elif item.flag_bits & 1:
-        problem = "needs a password"
-    else:
-        return
-    raise DataError(f"{path}, member {item.filename!r}: {problem}; the zip is refused")

@@ -111,10 +111,15 @@ def read_tables(path: Path) -> list[Table]:
     return tables
 
 
+def clean_text(text: str) -> str:
+    """Return a text in NFC, without white space and unseen signs around it."""
+    return _AROUND.sub("", unicodedata.normalize("NFC", text))
+
+
 def clean_cell(cell: Any) -> Any:
     """Return a cell as tables have it; numbers as spreadsheets show them (5 and not 5.0)."""
     if isinstance(cell, str):
-        text = _AROUND.sub("", unicodedata.normalize("NFC", cell))
+        text = clean_text(cell)
         if _ERROR.fullmatch(text):
             return Unreadable(f"the cell shows the error {text}; correct its formula, or empty it")
         return text or None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
-from xling_tasks.data.sources import Source, find_source, warn_of_unusable
+from xling_tasks.data.sources import Source, find_source, warn_of_invalid_rows
 from xling_tasks.data.tables import Table, clean_cell, natural_key, read_tables
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
@@ -68,7 +68,7 @@ class Question:
 class XLingHealthData:
     """A loaded dataset: all questions, in file order, and where they were read from."""
 
-    record: DatasetInfo
+    info: DatasetInfo
     questions: tuple[Question, ...]
     provenance: dict[str, Any]
 
@@ -93,8 +93,8 @@ class XLingHealthData:
         return {
             "rows": self.n_rows,
             "questions": len(self.questions),
-            "rows_expected": self.record.n_rows,
-            "questions_expected": self.record.n_questions,
+            "rows_expected": self.info.n_rows,
+            "questions_expected": self.info.n_questions,
             "invalid_rows": len(bad),
             "invalid_reasons": dict(Counter(reason for _, _, reason in bad)),
             "unusable_questions": sorted({question for question, _, _ in bad}, key=natural_key),
@@ -126,24 +126,24 @@ class XLingHealthData:
                     "parallel": not any(
                         question.unusable(answer, code)
                         for answer in question.answers
-                        for code in self.record.languages
+                        for code in self.info.languages
                     ),
                 }
             )
         return docs
 
 
-def load(record: DatasetInfo, data_dir: str | None, dataset: str | None) -> XLingHealthData:
-    """Find, read and check a dataset; read once per process and content."""
-    source = find_source(record, data_dir, dataset)
-    return _load(record.key, source, source.stamps())
+def load(info: DatasetInfo, data_dir: str | None) -> XLingHealthData:
+    """Find, read and check a data set; read once per process and content."""
+    source = find_source(info, data_dir)
+    return _load(info.key, source, source.stamps())
 
 
 @functools.lru_cache(maxsize=16)
 def _load(key: str, source: Source, stamps: tuple[tuple[int, int], ...]) -> XLingHealthData:
-    record = XLINGHEALTH[key]
-    questions = parse(record, [table for file in source.files for table in read_tables(file)])
-    data = XLingHealthData(record, tuple(questions), source.provenance())
+    info = XLINGHEALTH[key]
+    questions = parse(info, [table for file in source.files for table in read_tables(file)])
+    data = XLingHealthData(info, tuple(questions), source.provenance())
     _refuse_other_dataset(data)
     _report(data)
     return data
@@ -309,22 +309,22 @@ def _refuse_other_dataset(data: XLingHealthData) -> None:
     counts = (data.n_rows, len(data.questions))
     for other in XLINGHEALTH.values():
         its = (other.n_rows, other.n_questions)
-        if counts == its and its != (data.record.n_rows, data.record.n_questions):
+        if counts == its and its != (data.info.n_rows, data.info.n_questions):
             raise DataError(
                 f"{data.provenance['name']}: {counts[0]} rows and {counts[1]} questions are those "
-                f"of {other.title}, but the task wants {data.record.title}; run the {other.key} "
+                f"of {other.title}, but the task wants {data.info.title}; run the {other.key} "
                 "tasks"
             )
 
 
 def _report(data: XLingHealthData) -> None:
     """Log once per dataset what was read and what cannot be used."""
-    record = data.record
-    log.info("%s: %d rows, %d questions", record.title, data.n_rows, len(data.questions))
-    if (data.n_rows, len(data.questions)) != (record.n_rows, record.n_questions):
+    info = data.info
+    log.info("%s: %d rows, %d questions", info.title, data.n_rows, len(data.questions))
+    if (data.n_rows, len(data.questions)) != (info.n_rows, info.n_questions):
         log.warning(
             "%s: expected %d rows and %d questions; scores are not comparable with published ones",
-            *(record.title, record.n_rows, record.n_questions),
+            *(info.title, info.n_rows, info.n_questions),
         )
-    for code in record.languages:
-        warn_of_unusable(f"{record.title} [{code}]", data.coverage(code))
+    for code in info.languages:
+        warn_of_invalid_rows(f"{info.title} [{code}]", data.coverage(code))

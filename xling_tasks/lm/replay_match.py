@@ -89,7 +89,7 @@ def _no_document(asked: Asked) -> DataError:
     return DataError(
         f"{asked}: the document's content is not what it was in {entry.path}, row {entry.row}"
         f"{_fields(asked.doc, entry.log.row(entry).get('doc'))}; replay with the data and settings "
-        "of the run (data_dir, dataset=REPO@REVISION, languages), or generate again"
+        "of the run (data_dir, languages), or generate again"
     )
 
 

@@ -77,28 +77,25 @@ def check_data(manager: Any, tasks: Any, settings: Settings) -> None:
     known = {name for name in tasks or () if isinstance(name, str) and name in index}
     places = {name: getattr(index[name], "yaml_path", None) for name in sorted(known)}
     names = tuple(name for name, path in places.items() if path and folder in path.parents)
-    _check_once(names, settings.data_dir, settings.dataset, id(manager))
+    _check_once(names, settings.data_dir, id(manager))
 
 
 def warn_of_unread_data(
     record: DatasetInfo, provenance: Mapping[str, Any], settings: Settings
 ) -> None:
     """Say where a user names data, and a task asks what is bundled all the same."""
-    named = {"data_dir": settings.data_dir, "dataset": settings.dataset}
-    if provenance.get("kind") != "bundled" or not any(named.values()):
+    if provenance.get("kind") != "bundled" or settings.data_dir is None:
         return
     own = (
         "prompt_set=FILE names others" if record.n_small else "`xling_custom_*` ask your questions"
     )
-    shown = ", ".join(f"{key}={value}" for key, value in named.items() if value)
+    shown = f"data_dir={settings.data_dir}"
     warn_once(f"{record.title}: the bundled texts are asked, and {shown} is not read; {own}")
 
 
 @functools.lru_cache(maxsize=8)
-def _check_once(
-    names: tuple[str, ...], data_dir: str | None, dataset: str | None, run: int
-) -> None:
-    check_availability(names, data_dir, dataset)
+def _check_once(names: tuple[str, ...], data_dir: str | None, run: int) -> None:
+    check_availability(names, data_dir)
 
 
 ALWAYS_READ = frozenset(
@@ -106,7 +103,7 @@ ALWAYS_READ = frozenset(
 )
 """What every task of ours reads, or the harness reads to name it."""
 
-_DATA = "data_dir= or dataset= in --metadata name other data; `xling_custom_*` ask your questions"
+_DATA = "data_dir= in --metadata names other data; `xling_custom_*` ask your questions"
 _PROMPT = "--metadata prompt_templates=FILE asks in your own words"
 _SCORES = "its scores are made by its class"
 _EXAMPLES = "the tasks mmedbench_* take examples (num_fewshot), drawn from the training questions"

@@ -49,7 +49,7 @@ class ExamTask(ReadingTask, GreedyTask):
 
     def _split(self, split: str) -> MMedBenchSplit:
         settings = self.settings
-        return load(self.record, self.language, split, settings.data_dir, settings.dataset)
+        return load(self.record, self.language, split, settings.data_dir)
 
     def coverage(self) -> dict[str, Any]:
         """Counts of the test file."""

@@ -330,7 +330,7 @@ class XLingHealthInformationTask(InformationTask):
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """The questions that have a text in English and in another language of this run."""
         self.record = DATASETS[record]
-        data = load(self.record, self.settings.data_dir, self.settings.dataset)
+        data = load(self.record, self.settings.data_dir)
         self.provenance = data.provenance
         prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)
         self.data = PromptSet(self.record.languages, prompts, data.provenance)

@@ -18,7 +18,7 @@ class XLingHealthTask(XlingTask):
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Load the dataset and take this task's part of it."""
         self.record = DATASETS[record]
-        self.data = load(self.record, self.settings.data_dir, self.settings.dataset)
+        self.data = load(self.record, self.settings.data_dir)
         self.provenance = self.data.provenance
         return self.docs()
 

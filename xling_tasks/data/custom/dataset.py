@@ -17,9 +17,9 @@ from xling_tasks.data.custom.columns import normalize_column
 from xling_tasks.data.custom.conversations import is_conversations, read_conversations
 from xling_tasks.data.custom.questions import Question, read_questions
 from xling_tasks.data.dataset_info import DATASETS, DatasetInfo
-from xling_tasks.data.sources import SAMPLE_FOLDER, Source
+from xling_tasks.data.sources import SAMPLE_FOLDER, Source, find_place, local_path
 from xling_tasks.data.tables import READERS, Table, read_tables
-from xling_tasks.errors import DataError, no_such, user_path
+from xling_tasks.errors import DataError
 from xling_tasks.log import log
 
 RUBRIC_SAMPLE = SAMPLE_FOLDER / "rubric_demo.jsonl"
@@ -110,21 +110,23 @@ def load_custom_dataset(
     """Read a user's file, once per process and content.
 
     Args:
-        data_dir: A table, a JSONL file in HealthBench's form, or a folder of such files.
+        data_dir: A table, a JSONL file in HealthBench's form, a folder of such files, or a
+            repository on the Hub that holds such a file.
         sample: What is read without one.
         quiet: Whether nothing is logged.
 
     Raises:
         DataError: With everything that is wrong with the file, a line each.
     """
-    if not data_dir and sample is None:
+    if data_dir:
+        source = find_files(data_dir)
+    elif sample is not None:
+        source = Source((sample,), "bundled", sample.name)
+    else:
         raise DataError(
             "the xling_custom tasks need a file of yours: --metadata data_dir=FILE (CSV, XLSX, "
             "Parquet or JSONL; `xling data new FILE` writes an example)"
         )
-    path = user_path(data_dir) if data_dir else sample
-    assert path is not None
-    source = Source(files_of(path), "own" if data_dir else "bundled", path.resolve().name)
     dataset = _load(source, source.stamps())
     if not quiet:
         _log_notes(dataset)
@@ -156,18 +158,30 @@ def _log_notes(dataset: CustomDataset) -> None:
         log.warning("%s: columns not used: %s", name, ", ".join(dataset.unused))
 
 
-def files_of(path: Path) -> tuple[Path, ...]:
-    """Return a file, or the JSONL files of a folder."""
-    if path.is_dir():
+def find_files(data_dir: str) -> Source:
+    """Return a file, the JSONL files of a folder, or the data files of a repository on the Hub."""
+    try:
+        path = local_path(data_dir)
+    except DataError as error:
+        name = Path(data_dir).name
+        raise DataError(f"{error}; `xling data new {name}` writes an example") from None
+    if path is not None and path.is_file():
+        return Source((path,), "own", path.name)
+    if path is not None:
         files = tuple(sorted(path.glob("*.jsonl")))
         if not files:
             raise DataError(f"data_dir={path}: the folder holds no .jsonl file; name a file")
-        return files
-    if not path.is_file():
-        raise DataError(
-            f"data_dir={path}: {no_such(path)}; `xling data new {path.name}` writes an example"
-        )
-    return (path,)
+        return Source(files, "own", path.resolve().name)
+    place = find_place(_NO_INFO, data_dir, [f"*{ending}" for ending in READERS])
+    files = tuple(f for f in sorted(place.path.rglob("*")) if f.suffix.lower() in READERS)
+    if not files:
+        raise DataError(f"data_dir={data_dir}: the repository holds none of {', '.join(READERS)}")
+    return Source(files, "hub", place.repository.rpartition("/")[2], place.revision)
+
+
+_NO_INFO = DatasetInfo(
+    "", "The questions", "", "", {}, download="the file", sample="xling_custom_rubric"
+)
 
 
 def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]]:
@@ -222,7 +236,7 @@ def _make(
     notes: Sequence[str],
 ) -> tuple[CustomDataset | None, list[str]]:
     if not any(question.has_question(code) for question in questions for code in languages):
-        return None, problems or [f"{source.place}: no row has a question with a text"]
+        return None, problems or [f"{source.location}: no row has a question with a text"]
     languages = {code: languages[code] for code in sorted(languages, key=lambda c: c != "en")}
     provenance = source.provenance()
     info = DatasetInfo(
@@ -254,7 +268,7 @@ def dataset_name(path: Path) -> str:
 def is_custom_file(data_dir: str | None) -> bool:
     """Return whether `data_dir` is a file for the `xling_custom` tasks, by its columns."""
     try:
-        paths = files_of(user_path(data_dir)) if data_dir else ()
+        paths = find_files(data_dir).files if data_dir and local_path(data_dir) else ()
         if any(map(is_conversations, paths)):
             return True
         if len(paths) != 1 or paths[0].suffix.lower() not in READERS:
