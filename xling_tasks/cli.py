@@ -26,7 +26,7 @@ COMMANDS = {
     "data": ("data", "list datasets; validate your own questions, or write an example file"),
     "annotate": ("annotate", "write an annotation page for judge labels or translations"),
     "agreement": ("agreement", "summarize annotations and their agreement with the judge"),
-    "rank": ("rank.command", "rank the rationales of several models with a judge"),
+    "rank": ("rank", "rank the rationales of several models with a judge"),
     "topics": ("topics", "classify questions by medical topic with a judge"),
     "train-empathy": ("train_empathy", "train empathy classifiers on EPITOME's annotated posts"),
     "judge-empathy": ("judge_empathy", "measure a judge with a few examples as empathy classifier"),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau, rankdata  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
-from xling_metrics.stats.resampling import finite_array, number, quietly
+from xling_metrics.stats.resampling import finite_array
 
 
 def points(ranks: Sequence[int]) -> list[int]:
@@ -27,30 +27,6 @@ def points(ranks: Sequence[int]) -> list[int]:
     if sorted(ranks) != list(range(1, n + 1)):
         raise ValueError(f"ranks must be 1 to {n}, each once; got {list(ranks)}")
     return [n + 1 - rank for rank in ranks]
-
-
-def kendall_per_question(
-    rankings: Sequence[Sequence[float]], scores: Sequence[Sequence[float]]
-) -> list[float | None]:
-    """Kendall's tau-b between a ranking and a metric, for each question.
-
-    `tau_b = (concordant - discordant) / sqrt((pairs - ties_x) (pairs - ties_y))`, by
-    `scipy.stats.kendalltau`. Range -1 to 1; 1 is a metric that orders the systems as the ranking
-    does. Ranks count from the best, scores rise to the best: a metric of which lower is better
-    must be negated.
-
-    Args:
-        rankings: Ranks of the systems, one row per question; ties are allowed here.
-        scores: Scores of the same systems for the same questions.
-
-    Returns:
-        One tau per question; None where all systems tie in either, or there is only one.
-
-    Raises:
-        ValueError: If the numbers of questions or of systems differ, or a value is not finite.
-    """
-    same_length(rankings=rankings, scores=scores)
-    return [_tau_b(ranks, row) for ranks, row in zip(rankings, scores, strict=True)]
 
 
 class Agreement(NamedTuple):
@@ -99,9 +75,3 @@ def score_points(scores: Sequence[float]) -> list[float]:
         ValueError: If a score is not finite.
     """
     return [float(rank) for rank in rankdata(finite_array(scores, "scores"))]
-
-
-def _tau_b(ranks: Sequence[float], scores: Sequence[float]) -> float | None:
-    same_length(ranks=ranks, scores=scores)
-    rising = -finite_array(ranks, "ranks")
-    return number(quietly(kendalltau, rising, finite_array(scores, "scores")).statistic)

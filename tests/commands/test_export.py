@@ -103,10 +103,8 @@ def test_training_data_and_task_agree(run, tmp_path, capsys, own, kind, form):
     data, to = tmp_path / "data", tmp_path / "train.jsonl"
     for split in ("Train", "Test"):
         shutil.copytree(SAMPLE_FOLDER / "mmedbench_demo" / "Test", data / split)
-    words = (
-        f"export mmedbench-train --prompts {own} --languages fr --kinds {kind} --to {to}".split()
-    )
-    words += ["--metadata", f"data_dir={data}"]
+    words = f"export mmedbench-train --languages fr --kinds {kind} --to {to}".split()
+    words += ["--metadata", f"data_dir={data}", f"prompt_templates={own}"]
     assert main(words) == 0
     lines = [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
     assert {line["kind"] for line in lines} == {kind}

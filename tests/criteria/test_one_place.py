@@ -28,7 +28,7 @@ MAY = {
     "report/tables/significance.py": "the tests of XLingEval's consistency",
     "report/human": "people's labels, which are correctness's",
     "commands/annotate.py": "the pages: correctness's labels, and the answers that tasks translate",
-    "commands/rank/": "a paper's table, from the rationales' metrics",
+    "commands/rank.py": "a paper's table, from the rationales' metrics",
     "commands/data.py": "questions that can be used",
     "report/sentences.py": "an answer of use, in words",
     "commands/submit/": "MMedBench's leaderboard, with its own names",

@@ -92,7 +92,7 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
         capsys, "translate-prompts", str(source), "--to", str(tmp_path / "b.jsonl"),
         "--metadata", settings,
     )  # fmt: skip
-    assert status == 2 and "field 'he': 'he' stands there twice" in err
+    assert status == 2 and "field 'he': 'he' appears twice" in err
 
 
 def test_translate_prompts_names_what_is_wrong(capsys, tmp_path):

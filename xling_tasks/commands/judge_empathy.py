@@ -36,51 +36,62 @@ DEFINITIONS = {
 """What a mechanism is, in our words."""
 
 
-def judge_empathy(options: argparse.Namespace) -> str:
-    """Macro F1 and accuracy of a judge on the test part, beside the published ones.
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling judge-empathy`."""
+    add_epitome(parser)
+    text = "examples in the prompt (default %(default)s, as in the paper)"
+    parser.add_argument("--shots", type=integer(0), default=9, metavar="N", help=text)
+    text = "random pairs of the test split (default: all)"
+    parser.add_argument("--n", type=integer(1), metavar="N", help=text)
+    add_seed(parser, "of split, examples and pairs")
+    add_metadata(parser)
+    parser.set_defaults(run=judge_empathy)
 
-    Raises:
-        SettingError: If no judge is set.
-        DataError: If the data cannot be read or split.
-    """
-    settings, (spec,) = settings_with(options, "judge")
-    pairs = load(options.data).pairs
-    parts = split(pairs, options.seed)
-    tested = _drawn([pairs[i] for i in parts.test], options.n, options.seed)
+
+def judge_empathy(options: argparse.Namespace) -> str:
+    """Return macro F1 and accuracy of a judge on the test split, beside the published ones."""
+    settings, (config,) = settings_with(options, "judge")
+    pairs, seed = load(options.data).pairs, options.seed
+    parts = split(pairs, seed)
+    test = sorted(
+        (pairs[i] for i in parts.test),
+        key=lambda pair: digest_of("test", seed, pair.seeker, pair.response),
+    )[: options.n]
     prompt = PromptTemplates(settings.prompt_templates).get("empathy_examples", "en")
-    judge = load_backend("judge", spec, settings.xling_cache)
+    judge = load_backend("judge", config, settings.xling_cache)
     judge.check()
-    rows: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}
-    unread = []
-    for column, name in enumerate(MECHANISMS):
-        shown = examples([pairs[i] for i in parts.train], column, options.shots, options.seed)
-        said = ask(tested, shown, name, prompt, judge)
-        rows |= _scores(name, [int(pair.present[column]) for pair in tested], said)
-        unread.append(f"{name} {sum(word is None for word in said)}")
-    note = f"{many(len(tested), 'pair')}; without a readable answer, and left out: "
-    note += f"{', '.join(unread)}."
-    return f"{table([rows, *published_rows()])}\n\n{note}\nJudge: {judge.signature}"
+    row: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}
+    unparsed = []
+    for column, (name, short) in enumerate(zip(MECHANISMS, SHORT, strict=True)):
+        shown = examples([pairs[i] for i in parts.train], column, options.shots, seed)
+        labels = ask(test, shown, name, prompt, judge)
+        scores = classification_scores([int(pair.present[column]) for pair in test], labels)
+        for key, value in ((f"F1 {short}", scores.macro_f1), (f"accuracy {short}", scores.acc)):
+            row[key] = "-" if value is None else f"{100 * value:.1f}"
+        unparsed.append(f"{name} {labels.count(None)}")
+    note = f"{many(len(test), 'pair')}; unparsed, and left out: {', '.join(unparsed)}."
+    return f"{table([row, *published_rows()])}\n\n{note}\nJudge: {judge.signature}"
 
 
 def examples(pairs: Sequence[Pair], column: int, n: int, seed: int) -> list[tuple[Pair, bool]]:
-    """N pairs of the training part, of which as near as can be half have the mechanism."""
+    """Return N training pairs, of which about half have the mechanism."""
     order = sorted(pairs, key=lambda pair: digest_of(seed, column, pair.seeker, pair.response))
-    there = [pair for pair in order if pair.present[column]][: (n + 1) // 2]
-    absent = [pair for pair in order if not pair.present[column]][: n - len(there)]
-    chosen = [(pair, True) for pair in there] + [(pair, False) for pair in absent]
+    present = [pair for pair in order if pair.present[column]][: (n + 1) // 2]
+    absent = [pair for pair in order if not pair.present[column]][: n - len(present)]
+    chosen = [(pair, True) for pair in present] + [(pair, False) for pair in absent]
     return sorted(chosen, key=lambda item: digest_of("order", seed, item[0].response))
 
 
 def ask(
     pairs: Sequence[Pair], shown: Sequence[tuple[Pair, bool]], name: str, prompt: Any, judge: Any
 ) -> list[int | None]:
-    """Return whether the judge finds a mechanism in each response: 1, 0, or None for no answer."""
+    """Return whether the judge finds a mechanism in each response: 1, 0, or None if unparsed."""
     blocks = [
         f"{quote_material(post=example.seeker, response=example.response)}\n"
         f"Right answer: {'YES' if present else 'NO'}"
         for example, present in shown
     ]
-    asked = [
+    prompts = [
         prompt.fill(
             definition=DEFINITIONS[name],
             examples="\n\n".join(blocks),
@@ -88,33 +99,6 @@ def ask(
         )
         for pair in pairs
     ]
-    came = ask_json(judge, asked, object_schema(answer=["YES", "NO"]))
-    values = [came[text].value for text in asked]
+    responses = ask_json(judge, prompts, object_schema(answer=["YES", "NO"]))
+    values = [responses[text].value for text in prompts]
     return [None if value is None else int(value["answer"] == "YES") for value in values]
-
-
-def _scores(name: str, gold: Sequence[int], said: Sequence[int | None]) -> dict[str, str]:
-    scores = classification_scores(list(gold), list(said))
-    short = SHORT[MECHANISMS.index(name)]
-    shown = {f"F1 {short}": scores.macro_f1, f"accuracy {short}": scores.acc}
-    return {key: "-" if value is None else f"{100 * value:.1f}" for key, value in shown.items()}
-
-
-def _drawn(pairs: list[Pair], n: int | None, seed: int) -> list[Pair]:
-    order = sorted(pairs, key=lambda pair: digest_of("test", seed, pair.seeker, pair.response))
-    return order[:n]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `xling judge-empathy`."""
-    add_epitome(parser)
-    parser.add_argument(
-        "--shots", type=integer(0), default=9, metavar="N",
-        help="examples in the prompt (default %(default)s, as in the paper)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--n", type=integer(1), metavar="N", help="random pairs of the test split (default: all)"
-    )
-    add_seed(parser, "of split, examples and pairs")
-    add_metadata(parser)
-    parser.set_defaults(run=judge_empathy)

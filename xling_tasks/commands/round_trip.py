@@ -9,12 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from xling_metrics.base import mean
-from xling_metrics.claims import ClaimScores, claim_scores, information_f1
+from xling_metrics.claims import claim_scores, information_f1
 
 from xling_tasks.commands.options import (
     add_json,
@@ -30,102 +29,96 @@ from xling_tasks.data.tables import text_lines
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.backend import Backend, load_backend
-from xling_tasks.models.claims import (
-    ClaimExtraction,
-    extract_claims,
-    verify_claims,
-)
+from xling_tasks.models.claims import extract_claims, verify_claims
 from xling_tasks.models.translate.translator import Translator, load_translator
 from xling_tasks.output import many, table
 from xling_tasks.safe_json import json_objects
 
 
-def check_translator(options: argparse.Namespace) -> str:
-    """A table of information consistency per language, the paper's values beside it."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `xling round-trip`."""
+    add_languages(parser, "all 30")
+    text = "English texts, one per line (default: the bundled sample)"
+    parser.add_argument("--texts", type=user_path, metavar="FILE", help=text)
+    add_limit(parser, "first N texts")
+    add_json(parser)
+    add_metadata(parser)
+    parser.set_defaults(run=round_trip)
+
+
+def round_trip(options: argparse.Namespace) -> str:
+    """Return a table of information consistency per language beside the paper's values."""
     settings, specs = settings_with(options, "translator", "judge")
-    texts = _texts(options.texts)[: options.limit]
+    texts = _read_texts(options.texts)[: options.limit]
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompts = PromptTemplates(settings.prompt_templates)
-    engine = load_translator(specs[0], settings.xling_cache, prompts.get("translate", "en"))
-    engine.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
+    translator = load_translator(specs[0], settings.xling_cache, prompts.get("translate", "en"))
+    translator.check(*(pair for code in codes for pair in (("en", code), (code, "en"))))
     judge = load_backend("judge", specs[1], settings.xling_cache)
     judge.check()
-    rows = _measured(texts, codes, engine, judge, prompts)
+    rows = measure(texts, codes, translator, judge, prompts)
     if options.json:
-        signatures = {"translator": engine.signature, "judge": judge.signature}
+        signatures = {"translator": translator.signature, "judge": judge.signature}
         return json.dumps({"languages": rows, "signatures": signatures}, indent=2)
     return (
         f"{table(rows, digits=2)}\n\n{many(len(texts), 'text')}, to each language and back. "
         "published: Llama-3.1-8B as evaluator, NLLB-200 54B as translator, other texts "
-        "(arXiv:2505.21999, Table 1).\n"
-        f"Translator: {engine.signature}\nJudge: {judge.signature}"
+        f"(arXiv:2505.21999, Table 1).\nTranslator: {translator.signature}\n"
+        f"Judge: {judge.signature}"
     )
 
 
-def _measured(
+def measure(
     texts: Sequence[str],
     codes: Sequence[str],
-    engine: Translator,
+    translator: Translator,
     judge: Backend,
     prompts: PromptTemplates,
 ) -> list[dict[str, Any]]:
-    back = {code: _there_and_back(texts, code, engine) for code in codes}
+    """Translate, extract and verify claims; return a row of scores per language."""
+    back = {code: _translate_twice(texts, code, translator) for code in codes}
     every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))
     extractions = extract_claims(every, prompts.get("claims", "en"), judge)
-    claims = dict(zip(every, extractions, strict=True))
-    compared = [
-        pair
-        for code in codes
-        for text, other in zip(texts, back[code], strict=True)
-        if other is not None
-        for pair in _pairs(text, other, claims)
-    ]
-    said = verify_claims(compared, prompts.get("support", "en"), judge)
-    verdicts = dict(zip(compared, said, strict=True))
+    claims = {text: found.claims for text, found in zip(every, extractions, strict=True)}
 
-    def scores(text: str, other: str | None) -> ClaimScores:
-        pairs = [] if other is None else _pairs(text, other, claims)
-        return claim_scores(*(verdicts[p] for p in pairs)) if pairs else claim_scores(None, None)
+    def pairs_of(text: str, other: str | None) -> list[tuple[tuple[str, ...], str]]:
+        first, second = claims[text], None if other is None else claims[other]
+        if other is None or first is None or second is None:
+            return []
+        return [(second, text), (first, other)]
 
-    return [
-        _row(code, [scores(*pair) for pair in zip(texts, back[code], strict=True)])
-        for code in codes
-    ]
-
-
-def _pairs(
-    text: str, other: str, claims: dict[str, ClaimExtraction]
-) -> list[tuple[tuple[str, ...], str]]:
-    own, others = claims[text].claims, claims[other].claims
-    return [] if own is None or others is None else [(others, text), (own, other)]
-
-
-def _row(code: str, scores: Sequence[ClaimScores]) -> dict[str, Any]:
-    reference = list(
-        islice((f.value for f in published(source="found_in_translation", table="Table 1",
-                                           language=code)), 1)
-    )  # fmt: skip
-    return {
-        "language": code,
-        "name": language_name(code),
-        "information_f1": information_f1(scores),
-        "precision": mean([score.precision for score in scores if score.precision is not None]),
-        "recall": mean([score.recall for score in scores if score.recall is not None]),
-        "scored": sum(score.f1 is not None for score in scores),
-        "unscored": sum(score.f1 is None for score in scores),
-        "published": reference[0] if reference else None,
-    }
+    asked = [p for code in codes for both in zip(texts, back[code], strict=True)
+             for p in pairs_of(*both)]  # fmt: skip
+    verified = verify_claims(asked, prompts.get("support", "en"), judge)
+    supported = dict(zip(asked, verified, strict=True))
+    rows = []
+    for code in codes:
+        pairs = [pairs_of(*both) for both in zip(texts, back[code], strict=True)]
+        scores = [claim_scores(*((supported[p] for p in two) if two else (None, None)))
+                  for two in pairs]  # fmt: skip
+        printed = published(source="found_in_translation", table="Table 1", language=code)
+        rows.append({
+            "language": code,
+            "name": language_name(code),
+            "information_f1": information_f1(scores),
+            "precision": mean([s.precision for s in scores if s.precision is not None]),
+            "recall": mean([s.recall for s in scores if s.recall is not None]),
+            "scored": sum(s.f1 is not None for s in scores),
+            "unscored": sum(s.f1 is None for s in scores),
+            "published": next((figure.value for figure in printed), None),
+        })  # fmt: skip
+    return rows
 
 
-def _there_and_back(texts: Sequence[str], code: str, engine: Translator) -> list[str | None]:
-    there = engine.translate(texts, "en", code)
-    known = [text for text in there if text is not None]
-    back = dict(zip(known, engine.translate(known, code, "en"), strict=True))
+def _translate_twice(texts: Sequence[str], code: str, translator: Translator) -> list[str | None]:
+    there = translator.translate(texts, "en", code)
+    translated = [text for text in there if text is not None]
+    back = dict(zip(translated, translator.translate(translated, code, "en"), strict=True))
     return [None if text is None else back[text] for text in there]
 
 
-def _texts(path: Path | None) -> list[str]:
-    """English texts: lines of a file, or the sample's reference answers."""
+def _read_texts(path: Path | None) -> list[str]:
+    """Return the lines of a file, or the sample's reference answers."""
     if path is None:
         rows = [row for _, row in json_objects(SAMPLE_FOLDER / "xlinghealth_demo.jsonl")]
         return list(dict.fromkeys(row["answer_English"] for row in rows if row["label"] == 1))
@@ -133,16 +126,3 @@ def _texts(path: Path | None) -> list[str]:
     if not distinct:
         raise DataError(f"{path}: has no texts (one per line)")
     return distinct
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `xling round-trip`."""
-    add_languages(parser, "all 30")
-    parser.add_argument(
-        "--texts", type=user_path, metavar="FILE",
-        help="English texts, one per line (default: the bundled sample)",
-    )  # fmt: skip
-    add_limit(parser, "first N texts")
-    add_json(parser)
-    add_metadata(parser)
-    parser.set_defaults(run=check_translator)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from statistics import fmean
 
-import numpy as np
 import pytest
 from scipy.stats import kendalltau, linregress
-from xling_metrics.stats.ranking import kendall_per_question, points, pooled_agreement, score_points
+from xling_metrics.stats.ranking import points, pooled_agreement, score_points
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -22,41 +20,9 @@ def test_points():
     assert score_points([0.0, 0.0]) == [1.5, 1.5]
 
 
-def test_kendall_by_hand():
-    ranks = [1, 2, 3]
-    taus = kendall_per_question(
-        [ranks] * 5,
-        [
-            [0.9, 0.5, 0.1],  # all three pairs as ranked
-            [0.1, 0.5, 0.9],  # none
-            [0.5, 0.9, 0.1],  # two of three pairs: (2 - 1) / 3
-            [0.9, 0.5, 0.5],  # two pairs as ranked, one tie: 2 / sqrt(3 * 2)
-            [0.5, 0.5, 0.5],  # no order at all
-        ],
-    )
-    assert taus[:4] == pytest.approx([1, -1, 1 / 3, 2 / 6**0.5])
-    assert taus[4] is None
-    assert kendall_per_question([[1]], [[0.5]]) == [None] and kendall_per_question([], []) == []
-
-
-@pytest.mark.parametrize("n", [2, 3, 6, 10])
-def test_kendall_is_its_formula_with_ties(n):
-    rng = np.random.default_rng(n)
-    ranks = [list(rng.permutation(n) + 1) for _ in range(50)]
-    scores = [list(rng.integers(0, n, n) / 4) for _ in range(50)]
-    pairs = list(combinations(range(n), 2))
-    for tau, x, y in zip(kendall_per_question(ranks, scores), ranks, scores):
-        agreed = sum(np.sign(x[j] - x[i]) * np.sign(y[i] - y[j]) for i, j in pairs)
-        untied = sum(y[i] != y[j] for i, j in pairs)
-        assert tau == (pytest.approx(agreed / (len(pairs) * untied) ** 0.5) if untied else None)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: kendall_per_question([[1, 2]], [[1, 2], [1, 2]]), "rankings has 1, scores has 2"),
-        (lambda: kendall_per_question([[1, 2]], [[1, 2, 3]]), "ranks has 2, scores has 3"),
-        (lambda: kendall_per_question([[1, 2]], [[1, float("nan")]]), "finite"),
         (lambda: pooled_agreement([1.0, float("nan")], [1, 2]), "finite"),
         *(
             (lambda ranks=ranks: points(ranks), "each once")

@@ -1,1 +1,0 @@
-"""`xling rank`: rationales of several models, ranked by a judge."""
