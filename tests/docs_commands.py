@@ -22,7 +22,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 NOT_RUN = {
     r"pip (install|download)|unzip ": "needs a network; the tests run in an environment that has it",
@@ -31,6 +34,7 @@ NOT_RUN = {
     r"pre-commit ": "changes the checkout",
     r"--model (hf|vllm) ": "needs a checkpoint of several GB, and a GPU",
     r"path=out/part": "joins what the machines of a cluster have run",
+    r"export ": "a key of a service",
     r"openai-chat-completions": "is paid for",
 }
 """Pattern -> why a command that has it is checked, not run."""

@@ -58,7 +58,7 @@ def test_tasks_of_no_paper_and_other_temperatures_are_refused(run):
 
 
 def test_every_part_of_it_stands_in_the_docs():
-    page = (Path(__file__).parents[2] / "docs" / "published.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
     page = " ".join(page.split())
     assert all(f"`{name}" in page for name in FIXED if name != "jury")
     for item in PROTOCOLS:

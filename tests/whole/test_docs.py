@@ -1,15 +1,20 @@
-"""README and docs: their commands run, their links lead somewhere, their tables are complete."""
+"""README and docs: commands run, links exist, every setting, metric, command and option is there."""
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
+from importlib import import_module
 
 import docs_commands
 import pytest
-import scripted
+from lm_eval._cli import HarnessCLI
 from xling_task_yaml._generate import files
 
+from xling_tasks.cli import COMMANDS
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.criteria.rubric import GROUPS
 from xling_tasks.settings import Settings
 
 pytestmark = pytest.mark.skipif(
@@ -56,48 +61,99 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(target), f"{page.name}: {link}"
 
 
-def test_the_readme_is_short_and_names_every_setting():
-    readme = docs_commands.PAGES[0].read_text(encoding="utf-8")
-    assert len(readme.splitlines()) <= 170
-    table = readme[readme.index("## Settings") : readme.index("## Read on")]
-    fields = set(Settings.__dataclass_fields__) - {"given", "jury"}
-    assert {name for name in fields if f"`{name}`" not in table} == set()
+def read(name):
+    """The text of a page."""
+    return next(page for page in docs_commands.PAGES if page.name == name).read_text("utf-8")
+
+
+def names_in_tables(text):
+    """The names in code in the first columns of a page's tables."""
+    cells = re.findall(r"^\| (`.+?) \|", text, re.M)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def test_the_pages_are_short():
+    pages = [page for page in docs_commands.PAGES if page.parent != docs_commands.ROOT]
+    lines = [len(page.read_text("utf-8").splitlines()) for page in pages]
+    assert len(pages) <= 10 and sum(lines) <= 1500
+    assert len(read("README.md").splitlines()) <= 110
+    assert len(read("CHANGELOG.md").splitlines()) <= 40
+
+
+def test_the_settings_are_those_of_the_docs():
+    table = read("settings.md").partition("## Model settings")[0]
+    assert names_in_tables(table) == set(Settings.__dataclass_fields__) - {"given", "jury"}
 
 
 def test_every_task_family_stands_in_the_readme():
-    readme = docs_commands.PAGES[0].read_text(encoding="utf-8")
-    rows = re.findall(r"`((?:xling|mmed)\w+?)(?:_\*)?`", readme)
+    rows = re.findall(r"`((?:xling|mmed)\w+?)(?:_\*)?`", read("README.md"))
     for name in files():
         task = name.split("/")[1].removesuffix(".yaml").lstrip("_")
         assert any(task.startswith(row) for row in rows), task
 
 
-def documented():
-    """The names in the first columns of the tables of metrics.md, as patterns."""
-    text = (docs_commands.ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^\| (`.+?) \|", text, re.M)
-    parts = {"{lang}": "[a-z]+", "{mechanism}": "[a-z_]+", "*": "[a-z_]+", "...": "[a-z0-9_]+",
-             "{n}": "[1-9]"}  # fmt: skip
-    every = re.compile("|".join(map(re.escape, parts)))
-    names = {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
-    return [re.compile(every.sub(lambda part: parts[part[0]], name)) for name in names]
+def made_metrics():
+    """The names of all metrics that a run can have; `_src` and temperatures left out."""
+    names = {prefix + "x" for prefix in GROUPS}
+    for criterion in CRITERIA.values():
+        for name, metric in criterion.metrics.items():
+            names.add(name.removesuffix("_src"))
+            if metric.languages:
+                names.add(f"{name}_es")
+            if metric.grouped:
+                ends = ("script_x", "family_x", "branch_x", "train_in", "train_out")
+                names |= {f"{name}_{end}" for end in ends}
+    return names
 
 
-def test_every_metric_stands_in_the_docs(run, serve):
-    judge = serve(scripted.judged).spec()
-    quick = {"encoder": False, "source_encoder": False, "topic_seeds": 1, "k": 2}
-    jury = [judge, {**judge, "model_args": {**judge["model_args"], "model": "judge-2"}}]
-    roles = {"judge": jury, "translator": judge, "answer_extractor": judge}
-    metadata = {**quick, **roles}
-    tasks = ["xlinghealth_demo", "mmedbench_demo", "xlinghealth_information_demo"]
-    tasks += ["xlinghealth_verifiability_ll_demo", "mmedbench_mcqa_ll_demo"]
-    results = run(tasks, metadata=metadata, limit=2, log_samples=False)
-    names = {
-        re.sub(r"(_src)?(_t\d\.\d)?$", "", key.partition(",")[0])
-        for values in results["results"].values()
-        for key in values
-        if "," in key and "_stderr" not in key
+def test_the_metrics_are_those_of_the_docs():
+    parts = {"{lang}": "[a-z]{2}", "{n}": "[1-9]", "*": "[a-z_]+"}
+    any_part = re.compile("|".join(map(re.escape, parts)))
+    patterns = {
+        name: re.compile(any_part.sub(lambda part: parts[part[0]], name))
+        for name in names_in_tables(read("metrics.md"))
     }
-    known = documented()
-    assert len(names) > 60
-    assert [name for name in sorted(names) if not any(p.fullmatch(name) for p in known)] == []
+    made, unused = made_metrics(), dict(patterns)
+    for name in sorted(made):
+        fitting = [key for key, pattern in patterns.items() if pattern.fullmatch(name)]
+        plain = name in CRITERIA["information"].metrics or name in CRITERIA["empathy"].metrics
+        assert fitting or (plain and f"{name}_es" in made), name
+        for key in fitting:
+            unused.pop(key, None)
+    assert not unused
+
+
+def options_of(parser):
+    """The options of a parser and of those below it."""
+    options = set()
+    for action in parser._actions:
+        options |= set(action.option_strings)
+        for below in (action.choices or {}).values() if isinstance(action.choices, dict) else ():
+            options |= options_of(below)
+    return options
+
+
+def test_the_commands_and_options_are_those_of_the_docs():
+    options = {}
+    for name, (module, _) in COMMANDS.items():
+        parser = argparse.ArgumentParser()
+        import_module(f"xling_tasks.commands.{module}").add_arguments(parser)
+        options[name] = options_of(parser)
+    others = {"--no-deps", "--strict", "--repo-type", *options_of(HarnessCLI()._parser)}
+    known, used = others.union(*options.values()), set()
+    for page in docs_commands.PAGES:
+        text = page.read_text("utf-8")
+        spans = re.findall(
+            r"(?<!`)`([^`]+)`(?!`)", re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
+        )
+        for fence in docs_commands.fences(page):
+            spans += fence[1].replace("\\\n", " ").splitlines()
+        for span in spans:
+            command = re.match(r"xling ([a-z-]+)(?: |$)", span)
+            found = set(re.findall(r"(?<![\w-])--[a-z][a-z_-]+", span.partition(" # ")[0]))
+            if command is None:
+                assert found <= known, (page.name, span)
+                continue
+            used.add(command[1])
+            assert found <= options.get(command[1], set()), (page.name, span)
+    assert used == COMMANDS.keys()

@@ -1,4 +1,4 @@
-"""A language that nothing knows, added as docs/development.md says, and asked through the harness."""
+"""A language that nothing knows, added as CONTRIBUTING.md says, and asked through the harness."""
 
 from __future__ import annotations
 

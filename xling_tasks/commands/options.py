@@ -79,7 +79,7 @@ def add_family(parser: argparse.ArgumentParser) -> None:
     """Add `--family`."""
     text = (
         "other tasks of the harness that are one task in several languages: 'mytask_{language}' "
-        "(see docs/any-task.md)"
+        "(see docs/report.md)"
     )
     parser.add_argument("--family", action="append", default=[], metavar="PATTERN", help=text)
 

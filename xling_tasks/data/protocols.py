@@ -1,6 +1,6 @@
 """What each paper fixes of a run: `--metadata protocol=published`.
 
-Settings take their values from `FIXED`; `docs/published.md` lists the same (a test compares them),
+Settings take their values from `FIXED`; `docs/settings.md` lists the same (a test compares them),
 and what stays other than in the papers.
 """
 
