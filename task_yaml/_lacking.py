@@ -16,7 +16,7 @@ from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
 from xling_tasks.data.prompts import bundled_texts
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import XlingError
-from xling_tasks.readers import text as words
+from xling_tasks.readers.text import TABLE, load_words
 
 ROWS = "metrics/languages.yaml"
 PROMPTS = ("verifiability", "consistency", "answer")
@@ -68,16 +68,15 @@ def _prompts(rows: list[Language]) -> Iterator[str]:
 
 def _phrases(rows: list[Language]) -> Iterator[str]:
     for row in rows:
-        listed = words.rows().get(row.code, {})
+        words = load_words().get(row.code, {})
         for kind in ("yes", "no"):
-            own = [word.strip() for word in listed.get(kind, "").split(",") if word.strip()]
-            where = f"{words.TABLE}: {row.code}: {kind}"
-            if not own:
+            where = f"{TABLE}: {row.code}: {kind}"
+            if not words.get(kind):
                 yield (
                     f"{where}: there is none; a {kind.capitalize()} in {row.name} would be read as "
                     "no answer"
                 )
-            elif all(foreign(text, row) for text in own):
+            elif all(foreign(word, row) for word in words[kind]):
                 yield f"{where}: none is in the letters of {row.name} ({row.nllb} in {ROWS})"
 
 

@@ -36,7 +36,10 @@ MODELS = {
 """Our harness models, as name -> `module:class`; the same as the entry points."""
 
 
-FILTERS = {"xling_letters": "xling_tasks.readers.filters:LettersFilter"}
+FILTERS = {
+    "xling_letters": "xling_tasks.readers.filters:LettersFilter",
+    "xling_verdict": "xling_tasks.readers.filters:VerdictFilter",
+}
 """Our filters, as name -> `module:class`."""
 
 

@@ -1,86 +1,102 @@
-"""Read Yes or No out of a model's reply, in any language; never guess.
+"""Read Yes or No in a model's response, in any language; never guess.
 
-The question is whether an answer is correct. A verdict is a word (Yes, No, true, false) that opens
-the reply, follows a label, or is the last line; or a statement on the answer ('The answer is
-correct'). What negates, hedges, asks or says both is unread.
+The question is whether an answer is correct. A verdict is a word (Yes, No, true, wrong) that opens
+the response, follows a label, or is a sentence; or a statement on the answer ('The answer is not
+correct'). A response that hedges, asks or says both is left unparsed.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
-from xling_tasks.readers.text import before_next_question, kinds_of, plain, tokens_of
+from xling_tasks.readers.patterns import SIGNS, load_patterns
+from xling_tasks.readers.text import (
+    Token,
+    drop_next_question,
+    load_words,
+    signs_of,
+    strip_markup,
+    tokenize,
+)
 
-_WORD = r"(?P<at>[yz])"
-OPENING = re.compile(rf"\A[sq(:-]*{_WORD}(?=[)q]*(?:[.,:\n)-]|\Z))")  # 'Yes. The answer ...'
-LABEL = re.compile(rf"[aF][aosrF()q]*[:i=\n-]+[s(q:]*{_WORD}(?=[)q]*(?:[.\n]|\Z))")  # 'Answer: No'
-LAST = re.compile(rf"(?:\A|[\n.])[sq(-]*{_WORD}[).q]*\Z")  # '...\nYes.'
-ALONE = re.compile(rf"(?:\A|[\n.])[sq(-]*{_WORD}[)q]*(?=[.\n]|\Z)")  # a sentence of one word
-STATED = re.compile(r"(?:\A|[\n.]|[yz],)s{0,2}ax?is?(?P<at>[yzrw])(?=[)q]*(?:[.\n]|\Z))")
-"""'The answer is correct.'"""
-RULES = (OPENING, LABEL, LAST, ALONE, STATED)
+WORDS = load_patterns("yes or no")
+STATEMENTS = load_patterns("statements")
+SIGNALS = load_patterns("verdict signals")
 
-_YES = "yr"
-_BEFORE = re.compile(r"[nh?f|bx]|[yz][^,]")  # 'It is not true that the answer is: No'
-_BEHIND = re.compile(r"[,)q]*[isx]{0,3}[hf|b?]|[^.\n]*[u?]|[^.\n]{0,9}h")  # 'Yes, if ...'
-_BOTH = re.compile(r"y[)q]*[/|&,-]{1,2}[sq(]*z|z[)q]*[/|&,-]{1,2}[sq(]*y")  # 'Yes/No'
 _FIELD = re.compile(r"[\"']([^\"'\n{}:]{1,40})[\"']\s*:\s*[\"']?([^\"',}\n]+)")  # "answer": "yes"
+_TRUE, _FALSE = SIGNS["yes"] + SIGNS["right"], SIGNS["no"] + SIGNS["wrong"]
+_HEAD = re.compile("[{line}{stop}{comma}]*".format_map(SIGNS))
 
 
-def read_verdict(reply: str, answer: str | None = None) -> int | None:
-    """Return 1 for Yes, 0 for No, None where the reply commits to neither.
+def read_verdict(response: str, answer: str | None = None) -> int | None:
+    """Return 1 for Yes, 0 for No, None where the response commits to neither.
 
     Args:
-        reply: What the model said.
-        answer: The answer that it judges; a reply that repeats it is read behind it.
+        response: The model's response.
+        answer: The answer that it judges; a response that repeats it is read behind it.
     """
-    text = plain(reply)
-    if not text:
-        return None
-    if answer and len(answer) > 20 and text.startswith(answer.strip()):
-        text = text[len(answer.strip()) :].strip()
-    return _verdict(before_next_question(text))
-
-
-def _verdict(text: str) -> int | None:
-    """Return what all places of a verdict say."""
+    text = strip_markup(response)
+    answer = (answer or "").strip()
+    if len(answer) > 20 and text.startswith(answer):
+        text = text.removeprefix(answer).strip()
+    text = drop_next_question(text)
     if re.match(r"\s*(?:json)?\s*\{", text):
-        return _field(text)
-    kinds = kinds_of(tokens_of(text, verdict=True))
-    last = max(kinds.rstrip(".)q\n").rfind(sign) for sign in ".\n")
-    labelled = any(":" in m[0] or "\n" in m[0] or m.start() > last for m in LABEL.finditer(kinds))
-    found = {value for rule in RULES for value in _places(rule, kinds)}
-    if len(found) != 1 or 2 in found or _BOTH.search(kinds) or "b" in kinds:
+        return _read_field(text)
+    kinds = signs_of(_mark_copulas(tokenize(text, "yes_no")))
+    verdicts = {verdict for name in WORDS for verdict in _find(WORDS[name], kinds)}
+    labelled = any(True for _ in _find(WORDS["label"], kinds))
+    if not labelled:
+        found = (_find(pattern, kinds, negated=True) for pattern in STATEMENTS.values())
+        verdicts |= {verdict for each in found for verdict in each}
+    if len(verdicts) != 1 or SIGNALS["unsure"].search(kinds):
         return None
-    verdict = found.pop()
-    return None if not labelled and _contradicted(kinds, verdict) else verdict
+    (verdict,) = verdicts
+    opposite = SIGNALS["not Yes" if verdict else "not No"]
+    contradicted = not labelled and (SIGNALS["both"].search(kinds) or opposite.search(kinds))
+    return None if contradicted else verdict
 
 
-def _field(text: str) -> int | None:
+@functools.cache
+def _copulas() -> frozenset[str]:
+    return frozenset(word for row in load_words().values() for word in row.get("is", ()))
+
+
+def _mark_copulas(tokens: list[Token]) -> list[Token]:
+    """Make 'is' of a word that is also 'yes' (是), unless it is a clause of its own."""
+    marks = SIGNALS["sentence mark"]
+    kinds = "\n" + signs_of(tokens) + "\n"
+    rows = []
+    for at, token in enumerate(tokens):
+        alone = marks.match(kinds, at) and marks.match(kinds, at + 2)
+        copula = token.kind == "yes" and token.text in _copulas() and not alone
+        rows.append(token._replace(kind="is") if copula else token)
+    return rows
+
+
+def _read_field(text: str) -> int | None:
     """Read '{"answer": "yes"}' where one field is of an answer and holds a word."""
-    found = []
+    verdicts = []
     for key, value in _FIELD.findall(text):
-        name = kinds_of(tokens_of(key.replace("_", " "), verdict=True))
-        word = kinds_of(tokens_of(value, verdict=True))
-        if re.fullmatch("[aoryiF]+", name) and re.fullmatch("[yz]", word):
-            found.append(int(word == "y"))
-    return found[0] if len(found) == 1 else None
+        name = signs_of(tokenize(key.replace("_", " "), "yes_no"))
+        word = signs_of(tokenize(value.strip(), "yes_no"))
+        if SIGNALS["field"].fullmatch(name) and word and word in _TRUE + _FALSE:
+            verdicts.append(int(word in _TRUE))
+    return verdicts[0] if len(verdicts) == 1 else None
 
 
-def _places(rule: re.Pattern[str], kinds: str) -> Iterator[int]:
-    """Yield the verdict of each place of a rule, 2 where it is negated or hedged."""
-    for match in rule.finditer(kinds):
+def _find(pattern: re.Pattern[str], kinds: str, negated: bool = False) -> Iterator[int | None]:
+    """Yield the verdict of each match of a rule, None where it hedges or asks."""
+    for match in pattern.finditer(kinds):
         start, end = match.span("at")
-        said = kinds[: match.start() + len(match[0]) - len(match[0].lstrip("\n.,"))]
-        before = re.split(r"[.\n?,]", said)[-1]
-        asked = re.search(r"\?[^.\n]*\Z", said)
-        unsure = asked or _BEFORE.search(before) or _BEHIND.match(kinds, end)
-        yield 2 if unsure else int(kinds[start] in _YES)
-
-
-def _contradicted(kinds: str, verdict: int) -> bool:
-    """Tell whether a reply says the opposite in another sentence."""
-    opposite = "zwn" if verdict == 1 else "yr"
-    rule = rf"[.\n,]s?u[^.\n]*[{opposite}]|(?<![nz])ix?[{opposite}](?:[.\n]|\Z)|ai[{opposite}]"
-    return bool(re.search(rule, kinds))
+        head = _HEAD.match(kinds, match.start()).end()  # type: ignore[union-attr]
+        clause = SIGNALS["clause end"].split(kinds[:head])[-1]
+        asked = pattern != WORDS["asked"] and SIGNALS["asked before"].search(kinds[:head])
+        if asked or SIGNALS["before"].search(clause) or SIGNALS["behind"].match(kinds, end):
+            yield None
+        else:
+            first = match.start() + 2 * (match[0][1:2] == SIGNS["comma"])  # behind 'Yes,'
+            around = kinds[first:start] + kinds[end : match.end() + 1]
+            denials = len(SIGNALS["negation"].findall(around)) if negated else 0
+            yield int((kinds[start] in _TRUE) == (denials % 2 == 0))

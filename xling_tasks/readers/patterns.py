@@ -1,0 +1,72 @@
+"""Compile the patterns of `rules.yaml` into regular expressions over kinds of tokens."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+TABLE = Path(__file__).with_name("rules.yaml")
+
+WORD_KINDS = (
+    *("not", "or", "if", "wait", "unsure", "rather", "but", "maybe", "hearsay", "none", "wrong"),
+    *("answer", "option", "this", "is", "right", "choose", "and", "final", "the", "likely"),
+    *("because", "offer", "partly", "other"),
+)
+"""Kinds of words in `words.yaml`. A word of two kinds in one language has the first of them."""
+
+_OTHER_KINDS = (
+    *("yes", "no", "cannot", "assist", "refer", "letter", "letters", "item", "text", "stranger"),
+    *("small_letter", "word", "number", "stop", "question", "comma", "colon", "open", "close"),
+    *("quote", "dash", "slash"),
+)
+SIGNS = {"line": "\n"} | {k: chr(0x100 + n) for n, k in enumerate(WORD_KINDS + _OTHER_KINDS)}
+"""The character of each kind in a row of kinds; `line` is one or more line breaks."""
+
+_PLACES = {"start": r"\A", "end": r"\Z", "line_start": "^", "line_end": "$"}
+_GROUPS = (
+    *((">", ")"), ("<", "(?P<at>"), ("unless_behind(", "(?<!"), ("behind(", "(?<=")),
+    *(("ahead(", "(?="), ("unless(", "(?!")),
+)
+_WORD = re.compile(r"[a-z_]+")
+_SET_OR_WORD = re.compile(r"\[[^\]]*\]|(?<!\?P<)\b[a-z_]+")
+
+
+@functools.cache
+def load_rules() -> dict[str, Any]:
+    """Load the table of rules."""
+    table: dict[str, Any] = yaml.safe_load(TABLE.read_text("utf-8"))
+    return table
+
+
+def load_patterns(section: str) -> dict[str, re.Pattern[str]]:
+    """Compile the patterns of a section of the table, by name."""
+    rows = load_rules()[section].items()
+    return {
+        name: compile_pattern(row if isinstance(row, str) else row["pattern"]) for name, row in rows
+    }
+
+
+@functools.cache
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of words into a regular expression over `SIGNS`."""
+    parts = load_rules()["parts"]
+
+    def expand(text: str) -> str:
+        for words, group in _GROUPS:
+            text = text.replace(words, group)
+        return _SET_OR_WORD.sub(replace, text).replace(" ", "")
+
+    def replace(match: re.Match[str]) -> str:
+        text = match[0]
+        if text.startswith("["):
+            return _WORD.sub(lambda word: signs(word[0]), text)
+        return _PLACES.get(text) or SIGNS.get(text) or f"(?:{expand(parts[text])})"
+
+    def signs(word: str) -> str:
+        return SIGNS.get(word) or "".join(map(signs, parts[word].strip("[]").split()))
+
+    return re.compile(expand(pattern), re.M)
