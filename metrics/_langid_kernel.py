@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from xling_metrics.compiled import ANY_ORDER, compiled
+from xling_metrics.acceleration import ANY_ORDER, compile_loop
 
 
-@compiled(fastmath=ANY_ORDER)
+@compile_loop(fastmath=ANY_ORDER)
 def _score(
     visits: NDArray[np.int64],
     seen: NDArray[np.int64],
@@ -25,7 +25,7 @@ def _score(
             scores[k] += times * weights[row, k]
 
 
-@compiled()
+@compile_loop()
 def best_labels(
     data: NDArray[np.uint8],
     bounds: NDArray[np.int64],
@@ -34,10 +34,10 @@ def best_labels(
     weights: NDArray[np.float64],
     prior: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """The number of each text's label: the first one with the largest score.
+    """Return the number of each text's label: the first one with the largest score.
 
-    Texts stand one after the other in `data`; `bounds` are where each begins and the last ends. The
-    rest is as in `langid_batches`; a text begins in state 0.
+    `data` is all texts, joined; `bounds` are where each begins and the last ends. The rest is as in
+    `langid_batches`; a text begins in state 0.
     """
     n_rows, n_labels = weights.shape
     visits, seen = np.zeros(n_rows, np.int64), np.empty(n_rows, np.int64)

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from xling_metrics.compiled import ANY_ORDER, compiled
+from xling_metrics.acceleration import ANY_ORDER, compile_loop
 
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
@@ -33,12 +33,12 @@ _LN_2_HIGH, _LN_2_LOW = 6.93145751953125e-1, 1.4286068203094172e-6
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest integer in the low bits
 
 
-@compiled(fastmath={"contract"})
+@compile_loop(fastmath={"contract"})
 def _exp(x: float) -> float:
-    """exp(x) within 2 units in the last place for x < 700; below -700 it stays exp(-700).
+    """Return exp(x) within 2 units in the last place for x < 700; below -700 exp(-700).
 
-    As 2**n * exp(r) with |r| <= ln(2) / 2 and a Taylor series of 13 terms: the library's own
-    function is a call, which no loop over vectors can make.
+    As 2**n * exp(r) with |r| <= ln(2) / 2 and a Taylor series of 13 terms: the library's function
+    is a call, which no loop over vectors can make.
     """
     x = -700.0 if x < -700.0 else x
     shifted = x * _LOG2_E + _ROUND
@@ -56,9 +56,9 @@ def _exp(x: float) -> float:
     return p * np.int64(power).view(np.float64)
 
 
-@compiled()
+@compile_loop()
 def _lift(x: float, above: float, below: float) -> tuple[float, float, float]:
-    """One step of psi(x) = psi(x + 1) - 1/x below 6; `above` / `below` collects the fractions."""
+    """Do one step of psi(x) = psi(x + 1) - 1/x below 6; `above` / `below` sums the fractions."""
     small = x < 6.0
     return (
         x + 1.0 if small else x,
@@ -67,7 +67,7 @@ def _lift(x: float, above: float, below: float) -> tuple[float, float, float]:
     )
 
 
-@compiled(fastmath={"contract"})
+@compile_loop(fastmath={"contract"})
 def _exp_digamma(x: _Floats, size: int, shift: float, out: _Floats) -> None:
     """Set out[i] = exp(psi(x[i]) - shift) for the first x, all > 1e-6.
 
@@ -87,9 +87,9 @@ def _exp_digamma(x: _Floats, size: int, shift: float, out: _Floats) -> None:
         out[i] = value * _exp(-above / below - 0.5 * inverse - series - shift)
 
 
-@compiled()
+@compile_loop()
 def _digamma(x: float) -> float:
-    """psi(x) for x > 1e-6, by the series of `_exp_digamma`."""
+    """Return psi(x) for x > 1e-6, by the series of `_exp_digamma`."""
     below = 0.0
     while x < 6.0:
         below -= 1.0 / x
@@ -100,11 +100,11 @@ def _digamma(x: float) -> float:
     return psi - square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0)))
 
 
-@compiled(fastmath=ANY_ORDER)
+@compile_loop(fastmath=ANY_ORDER)
 def _word_ratios(
     weight: _Floats, rows: _Ints, n: int, block: _Floats, counts: _Floats, out: _Floats, size: int
 ) -> None:
-    """out[w] = count_w / (sum_j weight_j block[row_j, w] + epsilon), four topics at a time."""
+    """Set out[w] = count_w / (sum_j weight_j block[row_j, w] + epsilon), four topics at a time."""
     for w in range(size):
         out[w] = _EPSILON
     for j in range(0, n, 4):
@@ -116,11 +116,11 @@ def _word_ratios(
         out[w] = counts[w] / out[w]
 
 
-@compiled(fastmath=ANY_ORDER)
+@compile_loop(fastmath=ANY_ORDER)
 def _topic_counts(
     weight: _Floats, rows: _Ints, n: int, block: _Floats, ratios: _Floats, out: _Floats, size: int
 ) -> None:
-    """out[j] = weight_j sum_w ratio_w block[row_j, w], four topics at a time."""
+    """Set out[j] = weight_j sum_w ratio_w block[row_j, w], four topics at a time."""
     for j in range(0, n, 4):
         k, l, m, o = rows[j], rows[j + 1], rows[j + 2], rows[j + 3]  # noqa: E741
         a = b = c = d = 0.0
@@ -134,19 +134,19 @@ def _topic_counts(
         out[j + 2], out[j + 3] = weight[j + 2] * c, weight[j + 3] * d
 
 
-@compiled()
+@compile_loop()
 def _aligned(size: int) -> _Floats:
-    """Memory that begins at a multiple of 64 bytes: a vector that crosses a line costs twice."""
+    """Return memory aligned to 64 bytes: a vector that crosses a line costs twice."""
     spare = np.zeros(size + 8)
     start = -(spare.ctypes.data // 8) % 8
     return spare[start : start + size]
 
 
-@compiled(fastmath=ANY_ORDER)
+@compile_loop(fastmath=ANY_ORDER)
 def _first_counts(
     weight: _Floats, words: _Ints, counts: _Floats, word_weights: _Floats, out: _Floats
 ) -> None:
-    """`_topic_counts` of all topics, from the words' own rows: every topic still matters."""
+    """Set out as `_topic_counts` for all topics, from the rows of the words."""
     n_topics = word_weights.shape[1]
     for k in range(n_topics):
         out[k] = 0.0
@@ -161,11 +161,11 @@ def _first_counts(
         out[k] *= weight[k]
 
 
-@compiled()
+@compile_loop()
 def _copy_block(
     words: _Ints, topics: _Ints, n: int, word_weights: _Floats, block: _Floats, size: int
 ) -> None:
-    """block[j, w] = word_weights[words[w], topics[j]], with zeros up to `size` words."""
+    """Set block[j, w] = word_weights[words[w], topics[j]], with zeros up to `size` words."""
     n_words = len(words)
     for j in range(n):
         topic = topics[j]
@@ -175,9 +175,9 @@ def _copy_block(
             block[j, w] = 0.0
 
 
-@compiled(fastmath=ANY_ORDER)
+@compile_loop(fastmath=ANY_ORDER)
 def _update(packed: _Floats, counted: _Floats, n: int, prior: float) -> tuple[float, float]:
-    """Set each gamma to its topic's count plus the prior; returns their sum, and the change."""
+    """Set each gamma to its topic's count plus the prior; return their sum, and the change."""
     total = change = 0.0
     for j in range(n):
         updated = counted[j] + prior
@@ -187,20 +187,14 @@ def _update(packed: _Floats, counted: _Floats, n: int, prior: float) -> tuple[fl
     return total, change
 
 
-@compiled()
-def _drop_negligible(
-    weight: _Floats,
-    packed: _Floats,
-    topics: _Ints,
-    rows: _Ints,
-    n: int,
-    gamma: _Floats,
-    dropped: _Ints,
-) -> int:
-    """Keep the topics that can matter, in order; returns how many.
+@compile_loop()
+def _drop_negligible(scratch: _Floats, order: _Ints, n: int, gamma: _Floats) -> int:
+    """Keep the topics that can matter, in order; return how many.
 
-    `dropped` gets the others' numbers, and `gamma` what they have.
+    The others' numbers go to order[2], and what they have to `gamma`.
     """
+    weight, packed = scratch[0], scratch[1]
+    topics, rows, dropped = order[0], order[1], order[2]
     kept = 0
     for j in range(n):
         if weight[j] > _NEGLIGIBLE:
@@ -213,24 +207,15 @@ def _drop_negligible(
     return kept
 
 
-@compiled()
-def _settle(
-    words: _Ints,
-    counts: _Floats,
-    padded: _Floats,
-    size: int,
-    word_weights: _Floats,
-    prior: float,
-    gamma: _Floats,
-    block: _Floats,
-    ratios: _Floats,
-    scratch: _Floats,
-    order: _Ints,
-) -> int:
-    """Iterate one document's `gamma` to its fixed point.
+@compile_loop()
+def _fit_document(
+    words: _Ints, counts: _Floats, padded: _Floats, size: int, word_weights: _Floats,
+    prior: float, gamma: _Floats, block: _Floats, ratios: _Floats, scratch: _Floats, order: _Ints,
+) -> int:  # fmt: skip
+    """Iterate one document's `gamma` to its fixed point; return how many topics still matter.
 
-    Returns how many topics still matter: their weights exp(E[log theta]) are in scratch[0], their
-    numbers in order[0], and the rows of `block` with their words in order[1].
+    Their weights exp(E[log theta]) are then in scratch[0], their numbers in order[0], and the rows
+    of `block` with their words in order[1].
     """
     n_topics = len(gamma)
     weight, packed, counted = scratch[0], scratch[1], scratch[2]
@@ -253,18 +238,18 @@ def _settle(
         for j in range(n, (n + 7) // 8 * 8):
             packed[j] = 1.0
         _exp_digamma(packed, (n + 7) // 8 * 8, _digamma(total), weight)
-        settled = (change + lost) / n_topics < _TOLERANCE
+        converged = (change + lost) / n_topics < _TOLERANCE
         if turn == 0:  # from here on `total` stays: the number of words and all priors
             can_drop = math.exp(_digamma(prior) - _digamma(total)) <= 2.0 * _NEGLIGIBLE
         if can_drop:
-            kept = _drop_negligible(weight, packed, topics, rows, n, gamma, dropped)
+            kept = _drop_negligible(scratch, order, n, gamma)
         for j in range(kept, (kept + 3) // 4 * 4):  # the loops take four at a time
             weight[j], rows[j] = 0.0, 0
         if turn == 0:
             for j in range(kept):
                 rows[j] = j
             _copy_block(words, topics, kept, word_weights, block, size)
-        if settled or turn == _MAX_ROUNDS - 1:
+        if converged or turn == _MAX_ROUNDS - 1:
             break
         # What is dropped ends at the prior: its gamma falls there in the next round, for good.
         lost = 0.0
@@ -277,18 +262,12 @@ def _settle(
     return kept
 
 
-@compiled()
+@compile_loop()
 def expectation(
-    starts: _Ints,
-    words: _Ints,
-    counts: _Floats,
-    texts: _Ints,
-    word_weights: _Floats,
-    prior: float,
-    gamma: _Floats,
-    collected: _Floats,
-) -> None:
-    """The E-step: each document's variational Dirichlet.
+    starts: _Ints, words: _Ints, counts: _Floats, texts: _Ints, word_weights: _Floats,
+    prior: float, gamma: _Floats, collected: _Floats,
+) -> None:  # fmt: skip
+    """Run the E-step: each document's variational Dirichlet.
 
     `starts`, `words` and `counts` are the distinct documents in CSR form, `texts` each document's
     row there, `word_weights` exp(E[log beta]), `prior` alpha. `gamma` is the start, overwritten by
@@ -301,6 +280,7 @@ def expectation(
     block = _aligned(n_topics * longest).reshape((n_topics, longest))
     ratios, padded = _aligned(longest), _aligned(longest)
     scratch, order = _aligned(3 * wide).reshape((3, wide)), np.empty((3, wide), np.int64)
+    weight, topics, rows = scratch[0], order[0], order[1]
     for d in range(len(texts)):
         first, last = starts[texts[d]], starts[texts[d] + 1]
         n_words = last - first
@@ -308,30 +288,20 @@ def expectation(
         for w in range(size):
             padded[w] = counts[first + w] if w < n_words else 0.0
         own, document = words[first:last], counts[first:last]
-        n = _settle(
-            own,
-            document,
-            padded,
-            size,
-            word_weights,
-            prior,
-            gamma[d],
-            block,
-            ratios,
-            scratch,
+        n = _fit_document(
+            own, document, padded, size, word_weights, prior, gamma[d], block, ratios, scratch,
             order,
-        )
+        )  # fmt: skip
         if len(collected) > 0:
-            weight, topics, rows = scratch[0], order[0], order[1]
             _word_ratios(weight, rows, n, block, padded, ratios, size)
             for w in range(n_words):
                 for j in range(n):
                     collected[own[w], topics[j]] += weight[j] * ratios[w]
 
 
-@compiled()
+@compile_loop()
 def exp_expected_log(dirichlets: _Floats) -> _Floats:
-    """exp(E[log beta]) of one Dirichlet per column (words x topics in, the same shape out)."""
+    """Return exp(E[log beta]) of one Dirichlet per column (words x topics in and out)."""
     n_words, n_topics = dirichlets.shape
     totals = np.zeros(n_topics)
     for w in range(n_words):

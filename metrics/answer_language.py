@@ -1,17 +1,17 @@
 """Decide whether an answer is in the user's language, in another one, or too short to tell.
 
 Script first: letters of another script decide alone, and so do letters of a script that no other
-language of langid has. Within a script langid's model decides, but not by its label, which is wrong
-for one in four answers of three to six words: by the odds of the user's language against English,
-which models fall back to, and against all others. Only odds that leave little doubt count.
+language of langid has. Within a script langid's model decides. Its label is wrong for one in four
+answers of three to six words, so its odds decide: of the user's language against English, which
+models fall back to, and against all others, where they leave little doubt.
 
     p(language | text)  ~  prior(language) * exp(score / TEMPERATURE)
 
-`score` is langid's log-probability. Its n-grams overlap, so it is too sure; `TEMPERATURE` is what
-makes the bundled texts, cut to 1 to 12 words, most likely. The user's language and English have the
-prior 1, each other one `OTHERS`: models answer in English or in the user's language, and what
-langid takes for Galician is Spanish. `python tests/benchmarks/answer_language.py` measures it; its
-table is in docs/metrics.md.
+`score` is langid's log-probability. Its n-grams overlap, so it is too sure; `TEMPERATURE` maximizes
+the likelihood of the bundled texts, cut to 1 to 12 words. The user's language and English have the
+prior 1, all others `OTHERS`: models answer in English or in the user's language, and what langid
+takes for Galician is Spanish. `python tests/benchmarks/answer_language.py` measures it; its table
+is in docs/metrics.md.
 """
 
 from __future__ import annotations
@@ -24,21 +24,8 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 from xling_metrics import langid_batches
-from xling_metrics.language import (
-    ADDRESS,
-    deciding_scripts,
-    in_language_rule,
-    is_english,
-    langid_knows,
-)
-from xling_metrics.languages import (
-    KNOWN,
-    SCRIPTS,
-    in_script,
-    known,
-    language_code,
-    letters_of,
-)
+from xling_metrics.language import ADDRESS, deciding_scripts, in_language_rule, is_english
+from xling_metrics.languages import KNOWN, SCRIPTS, in_script, known, language_code, letters_of
 from xling_metrics.tokenization import LETTER
 
 TEMPERATURE = 2.0
@@ -74,15 +61,13 @@ _USERS = AnswerLanguage(True)
 def classify_answer_language(texts: Sequence[str], language: str) -> list[AnswerLanguage]:
     """Decide for each answer whether it is in the user's language.
 
-    `in_language` is None for an answer that is too short to tell, an empty one and one without
-    letters ('120/80'): such an answer is unscored, never counted as another language.
-
-    Fewer than three words are never another language. Where letters of other scripts are most of
-    the text, it is one if three words are neither names, abbreviations nor units (romanized Hindi
-    is not Hindi as its users write it). An answer in two languages counts as the one that most of
-    it is in. Where langid does not know the language, or the tag names another script than the
-    usual one, English is told by its commonest words, from eight words on; a third language in the
-    same script passes as the user's.
+    `in_language` is None, and the answer unscored, if it is too short to tell, empty or without
+    letters ('120/80'). Fewer than three words are never another language. Text mostly in letters of
+    other scripts is another language if three words are neither names, abbreviations nor units
+    (romanized Hindi is not Hindi as its users write it). An answer in two languages counts as the
+    one that most of it is in. Where langid does not know the language, or the tag names another
+    script than the usual one, English is recognized by its commonest words, from eight words on; a
+    third language in the same script passes as the user's.
 
     Args:
         texts: The answers as the model gave them.
@@ -126,7 +111,7 @@ def answer_language_rule(language: str) -> str:
 
 def _resolve(language: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether langid's model decides within the language's scripts, and these."""
-    row, has_label = known(language), langid_knows(language)
+    row, has_label = known(language), language_code(language) in langid_batches.known_labels()
     return has_label and not deciding_scripts(language), row.unicode_scripts if row else ()
 
 

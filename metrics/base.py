@@ -1,40 +1,44 @@
-"""What all metrics share: the signature that makes a score reproducible, and input checks."""
+"""What all metrics share: signatures of scores, checks of input, optional packages."""
 
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Sized
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-PROGRESS_AFTER = 2.0
-"""Seconds after which a progress bar shows: what is quick needs none."""
+PROGRESS_AFTER = 2.0  # seconds after which a progress bar shows
 
 
 def signature(metric: str, /, *, libraries: tuple[str, ...] = (), **fields: object) -> str:
-    """One line that says how a score was made, in the manner of sacrebleu.
+    """Return one line that states how a score was made, in the manner of sacrebleu.
 
     Args:
         metric: The metric's name.
-        libraries: Distribution names whose versions enter the signature, in this order.
-        **fields: Everything else that changes the value (tokenizer, language, model@revision,
-            layer, seed, ...), kept in the order given; None is left out.
+        libraries: Distributions whose versions enter the signature, in this order.
+        **fields: Everything else that changes the value, in the order given; None is left out.
 
     Returns:
         `metric|key:value|...|library:version|...`, for example
         `macro_f1|average:macro|labels:0,1|scikit-learn:1.5.0`.
     """
     parts = [metric]
-    parts += [f"{key}:{_plain(value)}" for key, value in fields.items() if value is not None]
-    parts += [f"{name}:{library_version(name)}" for name in libraries]
-    return "|".join(parts)
+    parts += [f"{key}:{_format(value)}" for key, value in fields.items() if value is not None]
+    return "|".join(parts + [f"{name}:{library_version(name)}" for name in libraries])
+
+
+def _format(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 @cache  # signatures ask for it thousands of times a run, and it is read from a file
 def library_version(name: str) -> str:
-    """The installed version of a distribution, or `absent`."""
+    """Return the installed version of a distribution, or `absent`."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -42,7 +46,7 @@ def library_version(name: str) -> str:
 
 
 def same_length(**columns: Sized) -> int:
-    """The common length of parallel inputs.
+    """Return the common length of parallel inputs.
 
     Raises:
         ValueError: If they differ; the message names every column with its length.
@@ -55,15 +59,15 @@ def same_length(**columns: Sized) -> int:
 
 
 def usable_cores() -> int:
-    """The processors that this process may run on, which can be fewer than the machine has."""
+    """Return how many processors this process may run on, which can be fewer than there are."""
     allowed = getattr(os, "sched_getaffinity", None)  # Linux only
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def replace_lone_surrogates(text: str) -> str:
-    """The text, in which a lone half of a surrogate pair (of a cut emoji) becomes U+FFFD.
+    """Replace half of a surrogate pair (of an emoji that was cut) by U+FFFD.
 
-    Libraries that read UTF-8 refuse half a letter, and one such answer must not end a run.
+    Libraries that read UTF-8 raise on it, and one such response must not end a run.
     """
     try:
         text.encode()
@@ -72,8 +76,13 @@ def replace_lone_surrogates(text: str) -> str:
     return text
 
 
+def normalize_text(text: str) -> str:
+    """Return a text in Unicode form NFC, without lone surrogates."""
+    return unicodedata.normalize("NFC", replace_lone_surrogates(text))
+
+
 def mean(values: list[float]) -> float | None:
-    """The arithmetic mean, or None when there is nothing to average."""
+    """Return the arithmetic mean; None for no values."""
     return sum(values) / len(values) if values else None
 
 
@@ -82,7 +91,7 @@ class ExtraMissing(ImportError):
 
 
 def import_optional(module: str, need: str, extra: str) -> Any:
-    """A module of an extra.
+    """Import a module of an extra.
 
     Args:
         module: Its name.
@@ -99,11 +108,3 @@ def import_optional(module: str, need: str, extra: str) -> Any:
         raise ExtraMissing(
             f'{need} need the package {package}: pip install "xling-tasks[{extra}]"'
         ) from error
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, (list, tuple)):
-        return ",".join(str(item) for item in value)
-    return str(value)

@@ -1,7 +1,7 @@
 """Agreement of repeated answers in meaning: BERTScore and sentence similarity over all pairs.
 
 Sources: BERTScore, Zhang et al. 2020 (arXiv 1904.09675), as in the `bert_score` package; its use
-for consistency, with the cosine of sentence embeddings beside it, XLingEval (arXiv 2310.13132).
+for consistency, with the cosine of sentence embeddings, XLingEval (arXiv 2310.13132).
 
 BERTScore of a candidate and a reference: each token's highest cosine with a token of the other
 text; precision is the mean over the candidate's tokens, recall over the reference's, F1 their
@@ -10,9 +10,9 @@ with an `Idf`, by how rare it is among some texts (the paper's section 3, import
 Rescaling takes x to (x - b) / (1 - b), b being what unrelated texts score, for P, R and F1 each;
 1 stays 1, and 0 is chance level. Unscaled values lie in -1..1, in practice above 0.3.
 
-Where this differs from bert_score 0.3.13: an empty text is unscored (there it raises with
-transformers 5, and was 0 before); equal texts score exactly 1; a best cosine below 0 stays (there
-it becomes 0 if the text was padded in its batch).
+Deviations from bert_score 0.3.13: an empty text is unscored (there it raises with transformers 5,
+and was 0 before); equal texts score exactly 1; a best cosine below 0 stays (there it becomes 0 if
+the text was padded in its batch).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tqdm import tqdm
 from xling_metrics.base import PROGRESS_AFTER, mean, same_length, signature
 from xling_metrics.encoder import Encoded, Encoder, TokenIds, known_name
 
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 
 # Token states held at once: 200 MB at d = 768. Also the pool that is sorted by length.
 _CHUNK_TOKENS = 65_536
+
+Question = Sequence[TokenIds | None]
 
 
 class Baseline(NamedTuple):
@@ -49,25 +50,25 @@ PUBLISHED_BASELINES = {("bert-base-uncased", 9): Baseline(p=0.35375935, r=0.3537
 
 @dataclass(frozen=True)
 class Idf:
-    """How rare tokens are among n texts: log((n + 1) / (texts that have it + 1)), as bert_score.
+    """Weights of tokens by rarity among n texts: log((n + 1) / (texts that have it + 1)).
 
-    A token that every text has weighs nothing, one that none has log(n + 1).
+    As in bert_score. A token that every text has weighs 0, one that none has log(n + 1).
 
     Attributes:
-        n: The texts.
-        texts_with: Token id -> texts that have it.
+        n: The number of texts.
+        texts_with: Token id -> number of texts that have it.
     """
 
     n: int
     texts_with: Mapping[int, int]
 
-    def of(self, token: int) -> float:
-        """The weight of a token."""
+    def weight(self, token: int) -> float:
+        """Return the weight of a token."""
         return math.log((self.n + 1) / (self.texts_with.get(token, 0) + 1))
 
 
 def compute_idf(texts: Sequence[str], encoder: Encoder) -> Idf:
-    """The weights of tokens by some texts, usually all references."""
+    """Return the weights of tokens by some texts, usually all references."""
     tokenized = (set(ids) for ids in encoder.tokenize(texts) if ids is not None)
     return Idf(len(texts), Counter(chain.from_iterable(tokenized)))
 
@@ -86,9 +87,9 @@ class QuestionEncoderScores:
     """Means over the scored pairs of one question's answers; None without a scored pair.
 
     Attributes:
-        bertscore_p: Mean precision; the earlier answer of a pair is the candidate.
-        bertscore_r: Mean recall; the later answer is the reference. A question's answers in another
-            order can give other means of P and of R, but not of F1.
+        bertscore_p: Mean precision; the earlier answer of a pair is the candidate, so that another
+            order of answers can give other means of P and R, but not of F1.
+        bertscore_r: Mean recall.
         bertscore_f1: Mean of the pairs' F1.
         sim_sent: Mean cosine of the sentence embeddings, in -1..1.
         pairs: In the order (0, 1), (0, 2), ..., (1, 2), ...; None for a pair with an empty text.
@@ -112,60 +113,34 @@ class BertScores(NamedTuple):
 def score_pairs(
     answers_by_question: Sequence[Sequence[str | None]], encoder: Encoder
 ) -> list[QuestionEncoderScores]:
-    """`bertscore_p`, `_r`, `_f1` and `sim_sent` of the answers to each question.
+    """Return `bertscore_p`, `_r`, `_f1` and `sim_sent` of the answers to each question.
 
-    Of bert-base-uncased at layer 9, and of nothing else, they are rescaled as bert_score does.
-
-    An answer is empty if it is None, or no token is left of it (space, control characters); its
-    pairs are unscored. Fewer than two answers: None, no pairs.
+    Rescaled as bert_score does for bert-base-uncased at layer 9, not for other models. An answer is
+    empty if it is None or without tokens (space, control characters); its pairs are unscored.
 
     Args:
         answers_by_question: The K answers to each question.
         encoder: Its `layer` gives the token states, its last layer the sentence embeddings.
-
-    Returns:
-        One result per question, in their order.
     """
-    (scores,) = _all_scores(answers_by_question, encoder, _baseline_of(encoder), [None])
+    (scores,) = _score_all(answers_by_question, encoder, _baseline_of(encoder), [None])
     return scores
-
-
-def _all_scores(
-    answers_by_question: Sequence[Sequence[str | None]],
-    encoder: Encoder,
-    baseline: Baseline | None,
-    weighings: Sequence[Idf | None],
-) -> list[list[QuestionEncoderScores]]:
-    """The results of each way of weighing tokens; every text is encoded once for all of them."""
-    results: list[list[QuestionEncoderScores]] = [[] for _ in weighings]
-    shown: Any = {"desc": "BERTScore", "delay": PROGRESS_AFTER, "leave": False}
-    with tqdm(total=len(answers_by_question), **shown) as bar:
-        for questions in _chunks(answers_by_question, encoder):
-            encoded = encoder.encode_tokens(ids for q in questions for ids in q if ids is not None)
-            for own, idf in zip(results, weighings, strict=True):
-                own += [_question(answers, encoded, baseline, idf) for answers in questions]
-            bar.update(len(questions))
-    return results
 
 
 def score_references(
     candidates: Sequence[str | None],
     references: Sequence[str | None],
     encoder: Encoder,
-    weighings: Sequence[Idf | None] = (None,),
+    weightings: Sequence[Idf | None] = (None,),
 ) -> list[BertScores]:
-    """BERTScore of each candidate against its reference, without rescaling, by ways of weighing.
+    """Return BERTScore of each candidate against its reference, not rescaled, for each weighting.
 
-    An empty candidate or reference, or one none of whose tokens weighs anything: None.
+    None for an empty candidate or reference, or one without a token of any weight.
 
     Args:
         candidates: The texts.
         references: As many references.
         encoder: Its `layer` gives the token states.
-        weighings: How tokens weigh; None weighs all alike.
-
-    Returns:
-        The scores for each of `weighings`.
+        weightings: How tokens weigh; None weighs all alike.
 
     Raises:
         ValueError: If there are not as many references as candidates.
@@ -173,27 +148,25 @@ def score_references(
     same_length(candidates=candidates, references=references)
     both = list(zip(candidates, references, strict=True))
     return [
-        BertScores(*([getattr(each, name) for each in results] for name in PairScores._fields[:3]))
-        for results in _all_scores(both, encoder, None, weighings)
+        BertScores(*([getattr(row, name) for row in rows] for name in PairScores._fields[:3]))
+        for rows in _score_all(both, encoder, None, weightings)
     ]
 
 
 def bertscore_signature(encoder: Encoder, *, rescaled: bool = True, idf: Idf | None = None) -> str:
-    """How `bertscore_*` was made: `bertscore|model:...|layer:9|idf:no|baseline:...|...`."""
-    chosen = _baseline_of(encoder) if rescaled else None
-    return _signature(
-        "bertscore", encoder, layer=encoder.layer,
-        idf=False if idf is None else f"references,n={idf.n}",
-        baseline="no" if chosen is None else list(chosen),
-    )  # fmt: skip
+    """Return the signature `bertscore|model:...|layer:9|idf:no|baseline:...|...`."""
+    baseline = _baseline_of(encoder) if rescaled else None
+    weights = False if idf is None else f"references,n={idf.n}"
+    scale = "no" if baseline is None else list(baseline)
+    return _sign("bertscore", encoder, layer=encoder.layer, idf=weights, baseline=scale)
 
 
 def sim_sent_signature(encoder: Encoder) -> str:
-    """How `sim_sent` was made: `sim_sent|model:...|pooling:mean|...`."""
-    return _signature("sim_sent", encoder, pooling="mean")
+    """Return the signature `sim_sent|model:...|pooling:mean|...`."""
+    return _sign("sim_sent", encoder, pooling="mean")
 
 
-def _signature(metric: str, encoder: Encoder, **fields: object) -> str:
+def _sign(metric: str, encoder: Encoder, **fields: object) -> str:
     model = encoder.model + (f"@{encoder.revision}" if encoder.revision else "")
     how = {"model": model, **fields, "max_tokens": encoder.max_tokens, "dtype": encoder.dtype}
     return signature(metric, libraries=("torch", "transformers"), **how)
@@ -203,59 +176,76 @@ def _baseline_of(encoder: Encoder) -> Baseline | None:
     return PUBLISHED_BASELINES.get((known_name(encoder.model), encoder.layer))
 
 
+def _score_all(
+    answers_by_question: Sequence[Sequence[str | None]],
+    encoder: Encoder,
+    baseline: Baseline | None,
+    weightings: Sequence[Idf | None],
+) -> list[list[QuestionEncoderScores]]:
+    """Score with each weighting; every text is encoded once for all of them."""
+    from tqdm import tqdm
+
+    results: list[list[QuestionEncoderScores]] = [[] for _ in weightings]
+    progress: Any = {"desc": "BERTScore", "delay": PROGRESS_AFTER, "leave": False}
+    with tqdm(total=len(answers_by_question), **progress) as bar:
+        for questions in _chunks(answers_by_question, encoder):
+            encoded = encoder.encode_tokens(ids for q in questions for ids in q if ids is not None)
+            for scores, idf in zip(results, weightings, strict=True):
+                scores += [_score_question(q, encoded, baseline, idf) for q in questions]
+            bar.update(len(questions))
+    return results
+
+
 def _chunks(
     answers_by_question: Sequence[Sequence[str | None]], encoder: Encoder
-) -> Iterator[list[list[TokenIds | None]]]:
-    """Tokenized questions, as many at a time as keep their distinct texts under the limit."""
-    chunk: list[list[TokenIds | None]] = []
-    held: set[TokenIds] = set()
+) -> Iterator[list[Question]]:
+    """Yield tokenized questions whose distinct texts stay under _CHUNK_TOKENS."""
+    chunk: list[Question] = []
+    distinct: set[TokenIds] = set()
     for answers in answers_by_question:
         question = encoder.tokenize(answers)
         texts = {ids for ids in question if ids is not None}
-        if chunk and sum(map(len, held | texts)) > _CHUNK_TOKENS:
+        if chunk and sum(map(len, distinct | texts)) > _CHUNK_TOKENS:
             yield chunk
-            chunk, held = [], set()
+            chunk, distinct = [], set()
         chunk.append(question)
-        held |= texts
+        distinct |= texts
     if chunk:
         yield chunk
 
 
-def _question(
-    answers: Sequence[TokenIds | None],
+def _score_question(
+    answers: Question,
     encoded: dict[TokenIds, Encoded],
     baseline: Baseline | None,
     idf: Idf | None = None,
 ) -> QuestionEncoderScores:
     distinct = [ids for ids in dict.fromkeys(answers) if ids is not None]
-    weighed = ((ids, _weighed(encoded[ids], ids, idf)) for ids in distinct)
-    texts = {ids: text for ids, text in weighed if text is not None}
-    place: dict[TokenIds | None, int] = {ids: i for i, ids in enumerate(texts)}
-    matches, cosines = _similarities([*texts.values()])
-    pairs: list[PairScores | None] = []
-    for i, j in combinations(map(place.get, answers), 2):
-        if i is None or j is None:
-            pairs.append(None)
-        else:
-            bertscore = _rescaled(matches[i][j], matches[j][i], baseline)
-            pairs.append(PairScores(*bertscore, sim_sent=cosines[i][j]))
+    weighted = ((ids, _weigh(encoded[ids], ids, idf)) for ids in distinct)
+    texts = {ids: text for ids, text in weighted if text is not None}
+    index: dict[TokenIds | None, int] = {ids: i for i, ids in enumerate(texts)}
+    matches, cosines = _compare([*texts.values()])
+    pairs = [
+        None
+        if i is None or j is None
+        else PairScores(*_rescale(matches[i][j], matches[j][i], baseline), cosines[i][j])
+        for i, j in combinations(map(index.get, answers), 2)
+    ]
     scored = [pair for pair in pairs if pair is not None]
-    means: dict[str, Any] = {
-        name: mean([getattr(pair, name) for pair in scored]) for name in PairScores._fields
-    }
+    means: Any = {name: mean([getattr(p, name) for p in scored]) for name in PairScores._fields}
     return QuestionEncoderScores(**means, pairs=tuple(pairs))
 
 
-def _weighed(text: Encoded, ids: TokenIds, idf: Idf | None) -> Encoded | None:
-    """A text whose tokens weigh by their rarity, those that do not count still nothing."""
+def _weigh(text: Encoded, ids: TokenIds, idf: Idf | None) -> Encoded | None:
+    """Weigh a text's tokens by their rarity; [CLS] and [SEP] still weigh nothing."""
     if idf is None:
         return text
-    rarity = text.weights.new_tensor([idf.of(token) for token in ids]) * (text.weights > 0)
+    rarity = text.weights.new_tensor([idf.weight(token) for token in ids]) * (text.weights > 0)
     total = rarity.sum()
     return text._replace(weights=rarity / total) if total > 0 else None
 
 
-def _rescaled(p: float, r: float, baseline: Baseline | None) -> tuple[float, float, float]:
+def _rescale(p: float, r: float, baseline: Baseline | None) -> tuple[float, float, float]:
     f1 = 2 * p * r / (p + r) if p + r else 0.0
     if baseline is None:
         return p, r, f1
@@ -263,8 +253,8 @@ def _rescaled(p: float, r: float, baseline: Baseline | None) -> tuple[float, flo
     return p, r, f1
 
 
-def _similarities(texts: Sequence[Encoded]) -> tuple[list[list[float]], list[list[float]]]:
-    """Two tables over different texts i and j, 1 on the diagonal.
+def _compare(texts: Sequence[Encoded]) -> tuple[list[list[float]], list[list[float]]]:
+    """Return two tables over different texts i and j, with 1 on the diagonal.
 
     First the mean over i's tokens of the best match in j: precision with i as the candidate, recall
     with i as the reference. Then the cosine of the sentence embeddings.
@@ -274,7 +264,7 @@ def _similarities(texts: Sequence[Encoded]) -> tuple[list[list[float]], list[lis
     if not texts:
         return [], []
     with torch.inference_mode():
-        states, weights = _stacked(texts)
+        states, weights = _stack(texts)
         matches = torch.ones(len(texts), len(texts), device=states.device)
         for i, text in enumerate(texts[:-1]):
             later = slice(i + 1, None)
@@ -286,10 +276,10 @@ def _similarities(texts: Sequence[Encoded]) -> tuple[list[list[float]], list[lis
         return matches.tolist(), cosines.tolist()
 
 
-def _stacked(texts: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
-    """Token states and weights of all texts as one tensor each.
+def _stack(texts: Sequence[Encoded]) -> tuple[Tensor, Tensor]:
+    """Return token states and weights of all texts as one tensor each.
 
-    A shorter text is padded with its own first token: a maximum over its tokens stays what it is.
+    A shorter text is padded with its own first token, which changes no maximum over its tokens.
     """
     width, size = max(len(text.tokens) for text in texts), texts[0].tokens.shape[1]
     states = texts[0].tokens.new_empty(len(texts), width, size)

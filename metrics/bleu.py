@@ -51,12 +51,7 @@ def sentence_bleu(candidate: Sequence[str], reference: Sequence[str]) -> Sentenc
 
     Edges, as in NLTK: no common token, or an empty candidate: 0.0 in all. A candidate shorter than
     n that shares a token has no n-gram and gets p_n = 0.1 / 1: one right word has a BLEU-4 of
-    0.1 * BP.
-    Deviation: an empty reference gives None (nothing to compare with); NLTK says 0.
-
-    Args:
-        candidate: Tokens of the model's rationale (`rationale_tokens`).
-        reference: Tokens of the expert's rationale.
+    0.1 * BP. Deviation: an empty reference gives None (nothing to compare with); NLTK says 0.
     """
     if not reference:
         return None
@@ -95,7 +90,7 @@ def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: 
 
 
 def ngram_matches(a: Sequence[Hashable], b: Sequence[Hashable], order: int) -> int:
-    """How many n-grams of that order two sequences share, repetitions included."""
+    """Count the n-grams of an order that two sequences share, repetitions included."""
     count_a, count_b = Counter(_ngrams(a, order)), Counter(_ngrams(b, order))
     return sum(min(count_a[gram], count_b[gram]) for gram in count_a.keys() & count_b.keys())
 

@@ -1,7 +1,7 @@
-"""Scores of yes/no verdicts, hard and probabilistic.
+"""Scores of Yes/No answers, hard and probabilistic.
 
-Labels are 1 (the answer is correct) and 0 (it is not). Every function returns None, never a
-number, where there is nothing it could be computed from.
+Labels are 1 (the shown answer is correct) and 0 (it is not). A score is None, never a number, where
+there is nothing to compute it from.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 from xling_metrics.base import same_length, signature
+from xling_metrics.stats.probability_intervals import ECE_BINS
+from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 LABELS = (0, 1)
-ECE_BINS = 15
 
 
 class ClassificationScores(NamedTuple):
-    """Scores over the rows with a usable verdict; all in [0, 1], higher is better.
+    """Scores over the rows with a usable answer; all in [0, 1], higher is better.
 
     Attributes:
         macro_precision: Mean over both classes of tp / (tp + fp).
@@ -26,10 +27,10 @@ class ClassificationScores(NamedTuple):
         macro_f1: Mean over both classes of the class's F1 (scikit-learn's `average="macro"`).
             XLingEval's equation 6 states the harmonic mean of macro precision and macro recall
             instead; its tables were computed as here (HealthQA en: 0.8552, not 0.8635).
-        acc: Share of verdicts equal to the label.
-        auc_hard: Area under the ROC curve of the 0/1 verdicts, which is (sensitivity +
-            specificity) / 2 and so equals macro_recall; for comparison with XLingEval's Table
-            A11 only. None where the rows hold one class only.
+        acc: Share of answers equal to the label.
+        auc_hard: Area under the ROC curve of the 0/1 answers: (sensitivity + specificity) / 2, so
+            equal to macro_recall. For comparison with XLingEval's Table A11 only. None if the rows
+            hold one class.
         n: Rows scored.
     """
 
@@ -41,52 +42,15 @@ class ClassificationScores(NamedTuple):
     n: int
 
 
-def classification_scores(
-    labels: Sequence[int], answers: Sequence[int | None]
-) -> ClassificationScores:
-    """Macro precision, recall, F1, accuracy and hard AUC (XLingEval, section 3.4).
-
-    A class that is never predicted has precision 0 and one that never occurs recall 0
-    (scikit-learn's `zero_division=0`); both classes always count.
-
-    Args:
-        labels: 0 or 1 per row.
-        answers: 0 or 1 per row; None where there is no usable answer. Such rows are left out.
-
-    Returns:
-        The scores; every field None and n = 0 without a usable answer.
-
-    Raises:
-        ValueError: If the lengths differ or a value is neither 0, 1 nor (answers) None.
-    """
-    from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
-
-    same_length(labels=labels, answers=answers)
-    rows = [
-        (gold, answer) for gold, answer in zip(labels, answers, strict=True) if answer is not None
-    ]
-    _check_binary(labels, "labels")
-    _check_binary([answer for _, answer in rows], "answers")
-    if not rows:
-        return ClassificationScores(None, None, None, None, None, 0)
-    gold, predicted = (list(column) for column in zip(*rows, strict=True))
-    precision, recall, f1, _ = precision_recall_fscore_support(
-        gold, predicted, labels=list(LABELS), average="macro", zero_division=0
-    )
-    agree = sum(a == b for a, b in rows) / len(rows)
-    auc = float(roc_auc_score(gold, predicted)) if len(set(gold)) == 2 else None
-    return ClassificationScores(float(precision), float(recall), float(f1), agree, auc, len(rows))
-
-
 class ProbabilityScores(NamedTuple):
     """Scores of P(Yes), over the rows where it is defined.
 
     Attributes:
-        auc: Area under the ROC curve, ties counted half; None where only one class occurs.
+        auc: Area under the ROC curve, ties counted half; None if only one class occurs.
         ece: Expected calibration error (Guo et al. 2017, equation 3): rows binned by the
-            confidence max(p, 1 - p) of the verdict into 15 equal bins of (0, 1]; the mean over
+            confidence max(p, 1 - p) of the answer into 15 equal bins of (0, 1]; the mean over
             bins, weighted by size, of |accuracy - mean confidence|. In [0, 1], lower is better.
-            A row with p = 0.5 has no verdict and is left out.
+            A row with p = 0.5 has no answer and is left out.
         brier: Mean of (p - label)^2. In [0, 1], lower is better.
         n: Rows with a defined probability.
     """
@@ -97,47 +61,76 @@ class ProbabilityScores(NamedTuple):
     n: int
 
 
+def classification_scores(
+    labels: Sequence[int], answers: Sequence[int | None]
+) -> ClassificationScores:
+    """Return macro precision, recall, F1, accuracy and hard AUC (XLingEval, section 3.4).
+
+    A class that is never predicted has precision 0 and one that never occurs recall 0
+    (scikit-learn's `zero_division=0`, whose values these are); both classes always count.
+
+    Args:
+        labels: 0 or 1 per row.
+        answers: 0 or 1 per row; None where there is no usable answer. Such rows are left out.
+
+    Raises:
+        ValueError: If the lengths differ or a value is neither 0, 1 nor (answers) None.
+    """
+    counts = verdict_counts([0] * len(labels), labels, answers).get(0)
+    if counts is None:
+        return ClassificationScores(None, None, None, None, None, 0)
+    totals = np.array([counts], dtype=float)
+    scores = {name: float(score(totals)[0]) for name, score in VERDICT_SCORES.items()}
+    has_both = counts.tp + counts.fn and counts.fp + counts.tn
+    auc = scores["macro_recall"] if has_both else None
+    return ClassificationScores(**scores, auc_hard=auc, n=sum(counts))
+
+
 def probability_scores(
     labels: Sequence[int], probabilities: Sequence[float | None]
 ) -> ProbabilityScores:
-    """ROC AUC, calibration error and Brier score of P(Yes).
+    """Return ROC AUC, calibration error and Brier score of P(Yes).
 
     Args:
         labels: 0 or 1 per row.
         probabilities: P(Yes) in [0, 1] per row; None where undefined. Such rows are left out.
 
-    Returns:
-        The scores; fields are None where there is nothing to compute them from.
-
     Raises:
         ValueError: If the lengths differ, a label is not 0/1 or a probability not in [0, 1].
     """
-    from sklearn.metrics import roc_auc_score
-
     same_length(labels=labels, probabilities=probabilities)
-    _check_binary(labels, "labels")
+    if invalid := [label for label in labels if label not in LABELS]:
+        raise ValueError(f"labels must be 0 or 1, got {invalid[0]!r}")
     rows = [(y, p) for y, p in zip(labels, probabilities, strict=True) if p is not None]
     if any(not 0 <= p <= 1 for _, p in rows):
         raise ValueError("probabilities must lie in [0, 1]")
     if not rows:
         return ProbabilityScores(None, None, None, 0)
-    gold = np.array([y for y, _ in rows])
-    prob = np.array([p for _, p in rows], dtype=float)
-    auc = float(roc_auc_score(gold, prob)) if len(set(gold.tolist())) == 2 else None
-    brier = float(np.mean((prob - gold) ** 2))
-    return ProbabilityScores(auc, _calibration_error(gold, prob, ECE_BINS), brier, len(rows))
+    from sklearn.metrics import roc_auc_score
+
+    label, probability = np.array(rows, dtype=float).T
+    auc = float(roc_auc_score(label, probability)) if len(np.unique(label)) == 2 else None
+    brier = float(np.mean((probability - label) ** 2))
+    return ProbabilityScores(auc, _calibration_error(label, probability), brier, len(rows))
+
+
+def _calibration_error(label: np.ndarray, probability: np.ndarray) -> float | None:
+    decided = probability != 0.5
+    label, probability = label[decided], probability[decided]
+    if not len(probability):
+        return None
+    confidence = np.maximum(probability, 1 - probability)
+    correct = (probability > 0.5) == (label == 1)
+    # Bins are open on the left: a confidence of exactly b/bins belongs to bin b - 1.
+    index = np.clip(np.ceil(confidence * ECE_BINS).astype(int) - 1, 0, ECE_BINS - 1)
+    gaps = np.bincount(index, correct - confidence)  # a bin's size times its gap
+    return float(np.abs(gaps).sum() / len(index))
 
 
 def yes_probability(yes: float, no: float) -> float | None:
-    """P(Yes) given that the reply is Yes or No: softmax over the two log-likelihoods.
+    """Return P(Yes) given that the response is Yes or No: softmax over two log-likelihoods.
 
-    Args:
-        yes: Log-likelihood of Yes (natural logarithm).
-        no: Log-likelihood of No.
-
-    Returns:
-        A probability in [0, 1]; None if neither or either is not a number, or if both are
-        minus infinity (nothing to compare).
+    None if one is not a number, or both are infinite (nothing to compare).
     """
     if math.isnan(yes) or math.isnan(no) or (math.isinf(yes) and math.isinf(no)):
         return None
@@ -148,10 +141,8 @@ def yes_probability(yes: float, no: float) -> float | None:
 
 
 def answer_of_probability(probability: float | None) -> int | None:
-    """1 above 0.5, 0 below; None for an exact tie or an undefined probability."""
-    if probability is None or probability == 0.5:
-        return None
-    return int(probability > 0.5)
+    """Return 1 above 0.5, 0 below; None for an exact tie or an undefined probability."""
+    return None if probability is None or probability == 0.5 else int(probability > 0.5)
 
 
 def hard_answer(value: float | None) -> int | None:
@@ -160,36 +151,12 @@ def hard_answer(value: float | None) -> int | None:
 
 
 def classification_signature(metric: str) -> str:
-    """The signature of one field of `ClassificationScores`."""
-    return signature(metric, average="macro", labels=LABELS, libraries=("scikit-learn",))
+    """Return the signature of one field of `ClassificationScores`."""
+    return signature(metric, average="macro", labels=LABELS)
 
 
 def probability_signature(metric: str) -> str:
-    """The signature of one field of `ProbabilityScores`."""
+    """Return the signature of one field of `ProbabilityScores`."""
     bins = ECE_BINS if metric == "ece" else None
     libraries = ("scikit-learn",) if metric == "auc" else ()
     return signature(metric, bins=bins, probability="softmax(yes,no)", libraries=libraries)
-
-
-def _calibration_error(gold: np.ndarray, prob: np.ndarray, bins: int) -> float | None:
-    decided = prob != 0.5
-    gold, prob = gold[decided], prob[decided]
-    if not len(prob):
-        return None
-    confidence = np.maximum(prob, 1 - prob)
-    correct = (prob > 0.5) == (gold == 1)
-    # Bins are open on the left: a confidence of exactly b/bins belongs to bin b - 1.
-    index = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
-    error = 0.0
-    for b in np.unique(index):
-        inside = index == b
-        error += abs(float(correct[inside].mean()) - float(confidence[inside].mean())) * float(
-            inside.mean()
-        )
-    return error
-
-
-def _check_binary(values: Sequence[int], name: str) -> None:
-    wrong = [value for value in values if value not in LABELS]
-    if wrong:
-        raise ValueError(f"{name} must be 0 or 1, got {wrong[0]!r}")

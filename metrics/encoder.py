@@ -1,13 +1,13 @@
 """A transformer encoder whose one forward pass serves BERTScore and sentence similarity.
 
-Of each distinct text: the states of its tokens at the layer that BERTScore reads, and the mean of
-the last layer, which is what sentence-transformers makes of a plain checkpoint. Needs torch and
-transformers (the extra `hf`), imported when a model is loaded.
+For each distinct text: the states of its tokens at BERTScore's layer, and the mean of the last
+layer, as sentence-transformers has it for a plain checkpoint. Needs torch and transformers (the
+extra `hf`), imported when a model is loaded.
 
 Speed on a CPU: torch's float32 product uses MKL, which is slow on AMD; oneDNN's, on weights packed
-once, took 0.4 of the time there and is float32 too. Each core works on a batch of its own, small
-enough for its cache and of similar lengths, so that little is padding. Products are float32
-throughout unless the program lowered torch's float32 matmul precision (TF32, say).
+once, took 0.4 of the time there. Each core works on a batch of its own, small enough for its cache
+and of similar lengths, so that little is padding. Products are float32 unless the program lowered
+torch's float32 matmul precision (TF32, say).
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from xling_metrics.base import replace_lone_surrogates
+from xling_metrics.base import ExtraMissing, replace_lone_surrogates
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,7 +50,7 @@ _States = Callable[["Tensor", "Tensor"], tuple["Tensor", "Tensor"]]
 
 
 class Encoded(NamedTuple):
-    """What a forward pass leaves of a text of n tokens, [CLS] and [SEP] included.
+    """The result of a forward pass for a text of n tokens, [CLS] and [SEP] included.
 
     Attributes:
         tokens: n x d, the states of the chosen layer, scaled to length 1.
@@ -88,31 +89,32 @@ class Encoder:
         dtype: Literal["float32", "bfloat16"] = "float32",
         batch_size: int | None = None,
     ) -> Encoder:
-        """Loads a BERT-like checkpoint and its tokenizer; remote code is never run.
+        """Load a BERT-like checkpoint and its tokenizer; remote code is never run.
 
         Args:
             model: Hub id or folder. A folder goes by its name: `/models/bert-base-uncased`.
-            revision: The Hub's commit, tag or branch; the commit that it led to is kept.
-            layer: Whose token states BERTScore reads, counted from 1; by default bert_score's
-                choice for the model.
+            revision: The Hub's commit, tag or branch; the encoder keeps the commit.
+            layer: The layer of the token states, counted from 1; by default bert_score's choice for
+                the model.
             device: By default the GPU if torch finds one.
-            dtype: `bfloat16` rounds what goes into and comes out of the linear layers; all else
-                stays float32. About 1.6 times as fast on a CPU with bfloat16 instructions. Changes
-                seen over pairs of LiveQA answers (MiniLM): BERTScore 0.0012, cosine 0.0018 at most.
+            dtype: `bfloat16` rounds inputs and outputs of the linear layers. About 1.6 times as
+                fast on a CPU with bfloat16 instructions. Changes over pairs of LiveQA answers
+                (MiniLM): BERTScore 0.0012, cosine 0.0018 at most.
             batch_size: Texts per forward pass; by default as many as suit the device.
 
         Raises:
             ValueError: For an unknown `dtype`, a `layer` that the model lacks, or no `layer` for a
                 model that bert_score has none for.
         """
-        import torch
-        from transformers import AutoModel, AutoTokenizer
-
         if dtype not in ("float32", "bfloat16"):
             raise ValueError(f"dtype is {dtype!r}; choose float32 or bfloat16")
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}; it must be at least 1")
         layer = default_layer(model) if layer is None else layer
+        _require_files(model, revision)
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+
         source = {"revision": revision or "main", "trust_remote_code": False}
         tokenizer = AutoTokenizer.from_pretrained(model, **source)
         network = AutoModel.from_pretrained(model, **source).float().eval()
@@ -135,12 +137,11 @@ class Encoder:
         )
 
     def tokenize(self, texts: Sequence[str | None]) -> list[TokenIds | None]:
-        """Each text's token ids, cut to `max_tokens`; None if nothing but [CLS] and [SEP] is left.
+        """Return each text's token ids, cut to `max_tokens`; None without any but [CLS] and [SEP].
 
-        Surrounding space goes first, as in bert_score. Texts with equal ids (say, up to case) are
-        one text to the model.
+        Surrounding space goes first, as in bert_score.
         """
-        # Tokenizers refuse half letters.
+        # Tokenizers refuse lone surrogates.
         cleaned = [replace_lone_surrogates(text or "").strip() for text in texts]
         distinct = list(dict.fromkeys(filter(None, cleaned)))
         if not distinct:
@@ -154,15 +155,11 @@ class Encoder:
         return [ids_of.get(text) for text in cleaned]
 
     def encode_tokens(self, texts: Iterable[TokenIds]) -> dict[TokenIds, Encoded]:
-        """Encodes tokenized texts, each distinct one once, in batches of similar length."""
+        """Encode tokenized texts, each distinct one once, in batches of similar length."""
         batches = list(self._batches(sorted(set(texts), key=lambda ids: (len(ids), ids))))
-        rows = (
-            _on_each_core(self._forward, batches)
-            if self.device == "cpu"
-            else map(self._forward, batches)
-        )
+        run = _map_on_each_core if self.device == "cpu" else map
         encoded: dict[TokenIds, Encoded] = {}
-        for batch, states in zip(batches, rows, strict=True):
+        for batch, states in zip(batches, run(self._forward, batches), strict=True):
             encoded.update(zip(batch, states, strict=True))
         return encoded
 
@@ -170,11 +167,9 @@ class Encoder:
         budget = _CPU_BATCH_TOKENS if self.device == "cpu" else _GPU_BATCH_TOKENS
         batch: list[TokenIds] = []
         for ids in by_length:
-            if self.batch_size is not None:
-                full = len(batch) == self.batch_size
-            else:
-                full = bool(batch) and (len(batch) + 1) * len(ids) > budget
-            if full:
+            size = len(batch) + 1
+            is_full = size > self.batch_size if self.batch_size else size * len(ids) > budget
+            if batch and is_full:
                 yield batch
                 batch = []
             batch.append(ids)
@@ -204,12 +199,18 @@ class Encoder:
             ]
 
 
-def default_layer(model: str) -> int:
-    """The layer that bert_score reads of a model.
+def _require_files(model: str, revision: str | None) -> None:
+    """Raise if torch or the model is missing, before torch is loaded, which takes seconds."""
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise ExtraMissing('encoders need torch and transformers: pip install "xling-tasks[hf]"')
+    if not Path(model).is_dir():
+        from huggingface_hub import hf_hub_download
 
-    Raises:
-        ValueError: If it has none for the model.
-    """
+        hf_hub_download(model, "config.json", revision=revision)
+
+
+def default_layer(model: str) -> int:
+    """Return the layer that bert_score uses of a model; ValueError if it has none for it."""
     name = known_name(model)
     if name not in LAYERS:
         raise ValueError(f"no layer is known for {model}: set `layer`, or use {', '.join(LAYERS)}")
@@ -217,7 +218,7 @@ def default_layer(model: str) -> int:
 
 
 def known_name(model: str) -> str:
-    """A Hub id without the owner of the well-known models; of a folder, its name."""
+    """Return a Hub id without the owner of the well-known models; the name of a folder."""
     if Path(model).is_dir():
         return Path(model).resolve().name
     for owner in _OWNERS:
@@ -226,46 +227,46 @@ def known_name(model: str) -> str:
 
 
 def _max_tokens(tokenizer: Any, config: Any) -> int:
-    """The tokenizer's limit, or the model's if that is lower: some tokenizers state none."""
+    """Return the tokenizer's limit, or the model's if lower: some tokenizers state none."""
     # RoBERTa's first two positions are never used by a token.
     unused = 2 if "roberta" in config.model_type else 0
     return min(int(tokenizer.model_max_length), int(config.max_position_embeddings) - unused)
 
 
 def _two_layers(network: Any, layer: int) -> _States:
-    """The network, and what a hook on `layer` saw pass, in a place of each thread's own.
+    """Return a function to the states of a layer, which a hook stores per thread, and the last.
 
     Not `output_hidden_states`: versions of transformers patch the shared network to collect them,
     so that one thread could get another's.
     """
     import torch
 
-    depth, kept = network.config.num_hidden_layers, threading.local()
+    depth, of_thread = network.config.num_hidden_layers, threading.local()
     stacks = [
         m for m in network.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == depth
     ]
     if not stacks:
         raise ValueError(f"{type(network).__name__} has no list of {depth} layers: not BERT-like")
 
-    def keep(module: Any, inputs: Any, output: Any) -> None:
-        kept.state = output[0] if isinstance(output, tuple) else output
+    def store(module: Any, inputs: Any, output: Any) -> None:
+        of_thread.state = output[0] if isinstance(output, tuple) else output
 
-    stacks[0][layer - 1].register_forward_hook(keep)
+    stacks[0][layer - 1].register_forward_hook(store)
 
     def states(ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         last = network(ids, attention_mask=mask).last_hidden_state
-        return kept.state, last
+        return of_thread.state, last
 
     return states
 
 
-def _on_each_core(
+def _map_on_each_core(
     work: Callable[[list[TokenIds]], list[Encoded]], batches: list[list[TokenIds]]
 ) -> Iterator[list[Encoded]]:
-    """Runs batches side by side, one thread each, and gives the results in order.
+    """Run batches in parallel, one thread each, and yield the results in order.
 
-    Threads that share each product wait for one another at every step: beside another busy program
-    that took several times as long.
+    Threads that share each product wait for one another at every step, which took several times as
+    long on a busy machine.
     """
     import torch
 
@@ -278,7 +279,7 @@ def _on_each_core(
 
 
 def _speed_up(network: Any, dtype: Any) -> None:
-    """Gives every linear layer the fastest product that is right here, and frees its weights."""
+    """Give every linear layer the fastest product on this machine, and free its weights."""
     import torch
 
     pack = next(network.parameters()).device.type == "cpu" and _packing_works(dtype)
@@ -291,7 +292,7 @@ def _speed_up(network: Any, dtype: Any) -> None:
 
 
 def _product(linear: Any, dtype: Any, pack: bool) -> Callable[[Tensor], Tensor]:
-    """The layer's product, computed in `dtype` on weights packed for oneDNN if `pack`."""
+    """Return the layer's product in `dtype`, on weights packed for oneDNN if `pack`."""
     import torch
 
     weight = linear.weight.detach().to(dtype)
@@ -313,7 +314,7 @@ def _product(linear: Any, dtype: Any, pack: bool) -> Callable[[Tensor], Tensor]:
 
 
 def _packing_works(dtype: Any) -> bool:
-    """Whether this torch has oneDNN's packed product for this CPU, and it multiplies right."""
+    """Return whether oneDNN's packed product exists for this CPU, and multiplies correctly."""
     import torch
 
     x = torch.arange(32, dtype=dtype).reshape(2, 16)

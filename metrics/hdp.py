@@ -26,7 +26,7 @@ def hdp_words(text: str) -> list[str]:
 
 
 def require_hdp() -> None:
-    """Raise `ExtraMissing` without gensim."""
+    """Import gensim, or raise `ExtraMissing`."""
     import_optional("gensim.models", _NEED, "topics")
 
 
@@ -42,7 +42,7 @@ def hdp_distributions(
 
     Args:
         counts: Distinct texts x words, in the order in which the texts come first; words in
-            alphabetical order.
+            alphabetical order, indices sorted.
         copies: For each document, in order, its row of `counts`.
         seed: `random_state`.
 
@@ -54,8 +54,7 @@ def hdp_distributions(
     """
     model_class = import_optional("gensim.models", _NEED, "topics").HdpModel
     # gensim's Dictionary numbers words as they come, those of one text by the alphabet.
-    by_alphabet = counts.sorted_indices().indices.tolist()
-    table = counts[:, list(dict.fromkeys(by_alphabet))].sorted_indices()
+    table = counts[:, list(dict.fromkeys(counts.indices.tolist()))].sorted_indices()
     bounds = pairwise(table.indptr.tolist())
     words, numbers = table.indices.tolist(), table.data.tolist()
     texts = [list(zip(words[a:b], numbers[a:b], strict=True)) for a, b in bounds]

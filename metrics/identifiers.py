@@ -1,8 +1,7 @@
-"""A fastText model that tells the language of texts in the place of langid.
+"""A fastText model that identifies the language of texts instead of langid.
 
 Such as GlotLID (Kargaran et al. 2023, some 2,000 languages with their scripts), OpenLID or lid.176
-(Joulin et al. 2016, which the Language Confusion Benchmark takes). Each names languages in its own
-way; which labels stand for a language is told by the caller.
+(Joulin et al. 2016, which the Language Confusion Benchmark uses).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from xling_metrics.base import replace_lone_surrogates
 from xling_metrics.tokenization import LETTER
 
 FASTTEXT = "fasttext-predict"
-"""The distribution that reads fastText files here; others with a module `fasttext` do too."""
+"""The distribution that reads fastText files; others with a module `fasttext` do too."""
 
 _PREFIX = "__label__"
 
@@ -28,47 +27,43 @@ class Identifier:
     """An identifier of language.
 
     Attributes:
-        name: What it is, for signatures: `file.bin@1a2b3c4d5e6f` (the file's name and the beginning
-            of its SHA-256).
+        name: Its name in signatures: `file.bin@1a2b3c4d5e6f` (file and beginning of its SHA-256).
         labels: All labels that it gives.
-        classify: From texts with letters to their labels; None where it names no language.
+        classify: From a text with letters to its label; None where the model names no language.
     """
 
     name: str
     labels: frozenset[str]
-    classify: Callable[[Sequence[str]], list[str | None]] = field(repr=False, compare=False)
+    classify: Callable[[str], str | None] = field(repr=False, compare=False)
 
     def identify(self, texts: Sequence[str]) -> list[str | None]:
-        """The label of each text; None for one without letters, and where no language is named."""
-        distinct = [text for text in dict.fromkeys(texts) if LETTER.search(text)]
-        label_of = dict(
-            zip(distinct, self.classify([*map(replace_lone_surrogates, distinct)]), strict=True)
-        )
-        return [label_of.get(text) for text in texts]
+        """Return the label of each text; None for one without letters, or without a label."""
+        label_of = {
+            text: self.classify(replace_lone_surrogates(text)) if LETTER.search(text) else None
+            for text in dict.fromkeys(texts)
+        }
+        return [label_of[text] for text in texts]
 
-    def in_language(self, texts: Sequence[str], wanted: Collection[str]) -> list[bool | None]:
-        """Whether each text has one of the labels wanted; None for one without letters."""
+    def in_language(self, texts: Sequence[str], labels: Collection[str]) -> list[bool | None]:
+        """Return whether each text has one of some labels; None for one without letters."""
         return [
-            label in wanted if LETTER.search(text) else None
+            label in labels if LETTER.search(text) else None
             for text, label in zip(texts, self.identify(texts), strict=True)
         ]
 
 
 def missing() -> str | None:
-    """The distribution that is needed and not installed; None if it is there."""
+    """Return the distribution that has to be installed; None if nothing has."""
     return None if find_spec("fasttext") else FASTTEXT
 
 
 @cache
 def identifier(file: str) -> Identifier:
-    """Load a model, once per process.
-
-    Args:
-        file: The path of a fastText model.
+    """Load a fastText model, once per process.
 
     Raises:
         ImportError: If the package is missing.
-        ValueError: If the file is no fastText model.
+        ValueError: If the file is not a fastText model of labels.
         OSError: If the file cannot be read.
     """
     import fasttext
@@ -79,20 +74,20 @@ def identifier(file: str) -> Identifier:
             digest.update(block)
     model = fasttext.load_model(str(path))
 
-    def predict(text: str, count: int, least: float) -> list[str]:
-        # A line at a time: fastText reads no further.
-        return [str(each) for each in model.predict(" ".join(text.split()), count, least)[0]]
+    def predict(text: str, count: int, threshold: float) -> list[str]:
+        # fastText reads up to the first line end.
+        return [str(x) for x in model.predict(" ".join(text.split()), count, threshold)[0]]
 
     labels = predict("a", -1, -1.0)
-    if not labels or not all(each.startswith(_PREFIX) for each in labels):
-        raise ValueError(f"{path} is no fastText model of labels")
+    if not labels or not all(label.startswith(_PREFIX) for label in labels):
+        raise ValueError(f"{path} is not a fastText model of labels")
 
-    def classify(texts: Sequence[str]) -> list[str | None]:
-        predicted = [predict(text, 1, 0.0) for text in texts]
-        return [each[0].removeprefix(_PREFIX) if each else None for each in predicted]
+    def classify(text: str) -> str | None:
+        predicted = predict(text, 1, 0.0)
+        return predicted[0].removeprefix(_PREFIX) if predicted else None
 
     return Identifier(
         f"{path.name}@{digest.hexdigest()[:12]}",
-        frozenset(each.removeprefix(_PREFIX) for each in labels),
+        frozenset(label.removeprefix(_PREFIX) for label in labels),
         classify,
     )

@@ -12,19 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from xling_metrics.base import usable_cores
-from xling_metrics.compiled import loops
+from xling_metrics.acceleration import Arrays, load_kernel, load_or_build
+from xling_metrics.base import library_version, usable_cores
 
-# Bytes identified in one go, which bounds memory.
-_BATCH_BYTES = 1 << 20
-
-# From so many bytes on it pays to load numba.
-_LOAD_FROM_BYTES = 2 << 20
+_BATCH_BYTES = 1 << 20  # bytes identified in one go, which bounds memory
+_NUMBA_FROM_BYTES = 2 << 20  # work that is worth half a second of loading numba
 
 
 class _Model(NamedTuple):
@@ -38,30 +34,32 @@ class _Model(NamedTuple):
 
 
 def known_labels() -> tuple[str, ...]:
-    """The labels that langid's model can give."""
+    """Return the labels of langid's model."""
     return _model().labels
 
 
 def labels_of(texts: Sequence[bytes]) -> list[str]:
     """Return langid's label of each UTF-8 text; on all cores with numba."""
-    model, kernel = _model(), _kernel(sum(map(len, texts)))
+    model = _model()
+    size = sum(map(len, texts))
+    kernel = load_kernel("_langid_kernel", worthwhile=size >= _NUMBA_FROM_BYTES)
     if kernel is None:
-        best_of = [np.argmax(_scores(*own), axis=1) for own in _batches(texts)]
+        numbers = np.argmax(scores_of(texts), axis=1)
     else:  # Only the compiled loops let another thread run meanwhile.
         with ThreadPoolExecutor(usable_cores()) as pool:
-            batches = _batches(texts)
-            best_of = list(pool.map(lambda own: kernel.best_labels(*own, *model[:4]), batches))
-    return [model.labels[number] for numbers in best_of for number in numbers]
+            batches = pool.map(lambda own: kernel.best_labels(*own, *model[:4]), _batches(texts))
+            numbers = np.concatenate([np.empty(0, np.int64), *batches])
+    return [model.labels[number] for number in numbers]
 
 
 def scores_of(texts: Sequence[bytes]) -> NDArray[np.float64]:
-    """What langid compares, texts x labels: log-probabilities but for a text's constant."""
-    scores = (_scores(*own) for own in _batches(texts))
+    """Return what langid compares, texts x labels: log-probabilities but for a text's constant."""
+    scores = [_scores(*own) for own in _batches(texts)]
     return np.concatenate([np.empty((0, len(_model().labels))), *scores])
 
 
 def _batches(texts: Sequence[bytes]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-    """Runs of texts of about _BATCH_BYTES, joined, and where each text begins and the last ends."""
+    """Yield texts of about _BATCH_BYTES, joined, and where each text begins and the last ends."""
     batch, bounds = bytearray(), [0]
     for at, text in enumerate(texts, 1):
         batch += text
@@ -71,21 +69,16 @@ def _batches(texts: Sequence[bytes]) -> Iterator[tuple[NDArray[np.uint8], NDArra
             batch, bounds = bytearray(), [0]
 
 
-def _kernel(n_bytes: int) -> ModuleType | None:
-    return loops("_langid_kernel", pays=n_bytes >= _LOAD_FROM_BYTES)
-
-
 def _scores(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Texts x labels."""
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+    from scipy.sparse import csr_matrix
 
     step, row_of, weights, prior, _ = _model()
     rows = row_of[_run(step, data, bounds[:-1])]
     # Most states stand for no n-gram and add nothing; the others weigh in once for every visit:
     # one row per text, whose repeated entries add up in the product.
-    speaking = rows >= 0
-    bounds = np.concatenate(([0], np.cumsum(speaking)))[bounds]
-    rows = rows[speaking]
+    scoring = rows >= 0
+    bounds = np.concatenate(([0], np.cumsum(scoring)))[bounds]
+    rows = rows[scoring]
     visits = csr_matrix((np.ones(len(rows)), rows, bounds), shape=(len(bounds) - 1, len(weights)))
     scores: NDArray[np.float64] = visits @ weights + prior
     return scores
@@ -94,7 +87,7 @@ def _scores(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> NDArray[np.fl
 def _run(
     step: NDArray[np.uint16], data: NDArray[np.uint8], starts: NDArray[Any]
 ) -> NDArray[np.uint16]:
-    """The automaton's state after each byte, where each text starts afresh in state 0.
+    """Return the automaton's state after each byte, where each text starts afresh in state 0.
 
     All positions advance together: after k rounds, each holds the state that the last k bytes lead
     to from state 0. langid's n-grams have at most four bytes, so a fifth round changes nothing; and
@@ -116,10 +109,15 @@ def _run(
 
 @cache
 def _model() -> _Model:
+    arrays = load_or_build(f"langid-{library_version('langid')}", _read_langid)
+    return _Model(**{**arrays, "labels": tuple(map(str, arrays["labels"]))})  # type: ignore[arg-type]
+
+
+def _read_langid() -> Arrays:
     # An identifier of our own: langid's global one may have been narrowed by set_languages.
     from langid.langid import LanguageIdentifier, model
 
-    identifier = LanguageIdentifier.from_modelstring(model)
+    identifier = LanguageIdentifier.from_modelstring(model)  # unpacks 30 MB
     step = np.array(identifier.tk_nextmove, dtype=np.uint16)
     feature_weights = identifier.nb_ptc.astype(np.float64)
     row_of = np.full(len(step) // 256, -1, np.int16)
@@ -130,4 +128,5 @@ def _model() -> _Model:
             row_of[state] = len(rows)
             rows.append(weights)
     prior = identifier.nb_pc.astype(np.float64)
-    return _Model(step, row_of, np.array(rows), prior, tuple(map(str, identifier.nb_classes)))
+    return {"step": step, "row_of": row_of, "weights": np.array(rows), "prior": prior,
+            "labels": np.array(identifier.nb_classes)}  # fmt: skip

@@ -1,10 +1,8 @@
-"""Which language a text is in: langid for many texts, language consistency, line and word pass.
+"""Language of texts: langid's labels, language consistency, line pass and word pass.
 
-langid 1.1.6 with its default model of 97 languages; the labels equal `langid.classify(text)[0]`
-exactly (see `langid_batches`).
-
-langid itself mistakes close languages: of 899 lines a model wrote when asked for Indonesian it
-calls 79 Malay. Compare a language's scores with those of reference answers in that language.
+langid 1.1.6 with its default model of 97 languages, over texts in Unicode form NFC. It mistakes
+close languages: of 899 lines that a model wrote when asked for Indonesian it labels 79 as Malay.
+Compare a language's scores with those of reference answers in that language.
 """
 
 from __future__ import annotations
@@ -17,22 +15,14 @@ from typing import NamedTuple, TypeVar
 
 import regex
 from xling_metrics import langid_batches
-from xling_metrics.base import mean, replace_lone_surrogates
-from xling_metrics.languages import (
-    KNOWN,
-    SCRIPTS,
-    in_script,
-    known,
-    language_code,
-    letters_of,
-)
-from xling_metrics.tokenization import LETTER, has_words, words
+from xling_metrics.base import mean, normalize_text
+from xling_metrics.languages import KNOWN, SCRIPTS, in_script, known, language_code, letters_of
+from xling_metrics.tokenization import LETTER, has_words, lower_words
 
-# The only labels that the published code of XLingEval counts.
 PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
+"""The only labels that the published code of XLingEval counts."""
 
-# A line with fewer words is too short to tell its language; the benchmark's own limit.
-LINE_WORDS = 5
+LINE_WORDS = 5  # the benchmark's limit: a line with fewer words is too short to identify
 
 _UNSPACED_LETTER = regex.compile(
     r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]", regex.V1
@@ -43,14 +33,6 @@ ADDRESS = regex.compile(
     r"|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"
     r"|(?<![\w-])[\w-]+\.(?:com|org|net|gov|edu|int)\b"
 )
-_LABELS = """
-af am an ar as az be bg bn br bs ca cs cy da de dz el en eo es et eu fa fi fo fr ga gl gu he hi hr
-ht hu hy id is it ja jv ka kk km kn ko ku ky la lb lo lt lv mg mk ml mn mr ms mt nb ne nl nn no oc
-or pa pl ps pt qu ro ru rw se si sk sl sq sr sv sw ta te th tl tr ug uk ur vi vo wa xh zh zu
-"""
-LABELS = frozenset(_LABELS.split())
-"""The languages that langid 1.1.6 knows."""
-
 # Common in English prose (together a third of its words), and in no other language that common.
 _COMMON_IN_ENGLISH = """
 the of and to is are that for with you your have has not can should this these it from or be by if
@@ -59,90 +41,81 @@ was were their they which will would may as at on but when what how
 _ENGLISH = frozenset(_COMMON_IN_ENGLISH.split())
 _LONG_UNITS = frozenset({"mmol", "nmol", "pmol", "umol", "kcal"})
 
-
-_Said = TypeVar("_Said")
+_T = TypeVar("_T")
 
 Decide = Callable[[Sequence[str]], list[bool | None]]
 """Whether each text is in the language asked for, by another identifier; None: it has no letter."""
 
 
 class LanguageConfusion(NamedTuple):
-    """One answer under the Language Confusion Benchmark; None is unscored, see the functions."""
+    """One answer under the Language Confusion Benchmark (arXiv 2406.20052).
+
+    Attributes:
+        line_pass: Whether every line that counts is in the language; None if no line counts. The
+            line-level pass rate (LPR) is the share of True among the values that are not None.
+        word_pass: Whether an answer that passes by line has no word in another script; None if
+            `line_pass` is not True, and for languages in Latin script or in two scripts, where a
+            foreign word does not show by its letters. The share of True is the WPR.
+    """
 
     line_pass: bool | None
     word_pass: bool | None
 
 
 def langid_code(language: str) -> str:
-    """The label that langid gives this language: `iw` gives `he`, `zh-CN` gives `zh`.
+    """Return langid's label of a language: `iw` gives `he`, `zh-CN` gives `zh`.
 
     Raises:
         ValueError: If langid does not know the language; the message lists those it knows.
     """
-    code = language_code(language)
-    labels = langid_batches.known_labels()
-    if code not in labels:
-        raise ValueError(f"langid does not know {language!r}; it knows {', '.join(sorted(labels))}")
-    return code
-
-
-def identify_language(texts: Sequence[str]) -> list[str | None]:
-    """The language of each text: `langid.classify(text)[0]`, for many texts at once.
-
-    Formula: the label with the largest prior plus the sum, over the byte n-grams of the text, of
-    their log-probabilities in that label (naive Bayes; Lui and Baldwin 2012, langid.py).
-
-    Returns:
-        One label per text. None for empty text and bare space, where langid would say `en`. Text
-        without letters gets langid's answer, which says more about its prior than about the text.
-    """
-    present = [text for text in dict.fromkeys(texts) if text.strip()]
-    encoded = [text.encode("utf-8", "surrogatepass") for text in present]
-    label_of = dict(zip(present, langid_batches.labels_of(encoded), strict=True))
-    return [label_of.get(text) for text in texts]
+    if not langid_knows(language):
+        labels = ", ".join(sorted(langid_batches.known_labels()))
+        raise ValueError(f"langid does not know {language!r}; it knows {labels}")
+    return language_code(language)
 
 
 def langid_knows(language: str) -> bool:
-    """Whether langid has a label for this language; its model is not loaded for that."""
-    return language_code(language) in LABELS
+    """Return whether langid has a label for a language."""
+    return language_code(language) in langid_batches.known_labels()
+
+
+def identify_language(texts: Sequence[str]) -> list[str | None]:
+    """Return langid's label of each text, for many texts at once.
+
+    Formula: the label with the largest prior plus the sum, over the byte n-grams of the text, of
+    their log-probabilities in that label (naive Bayes; Lui and Baldwin 2012, langid.py). None for
+    an empty or blank text, where langid would say `en`. The label of a text without letters says
+    more about langid's prior than about the text.
+    """
+    present = [text for text in dict.fromkeys(texts) if text.strip()]
+    labels = langid_batches.labels_of([normalize_text(text).encode() for text in present])
+    label_of = dict(zip(present, labels, strict=True))
+    return [label_of.get(text) for text in texts]
 
 
 def deciding_scripts(language: str) -> tuple[str, ...]:
-    """Return the scripts that say whether a text is in a language; none where langid says it.
+    """Return the scripts that decide whether a text is in a language; none where langid decides.
 
-    They do for languages that langid does not know, and for those that the tag puts into another
-    script than the usual one (`hi-Latn`), in which langid would not recognize them.
+    Scripts decide for languages that langid does not know, and for tags with another script than
+    the usual one (`hi-Latn`), in which langid would not recognize the language.
     """
     row, usual = known(language), KNOWN.get(language_code(language))
     if row is None:
         return ()
-    if (
-        usual is not None
-        and langid_knows(language)
-        and SCRIPTS[row.script] == SCRIPTS[usual.script]
-    ):
-        return ()
-    return row.unicode_scripts
+    is_usual = usual is not None and SCRIPTS[row.script] == SCRIPTS[usual.script]
+    return () if is_usual and langid_knows(language) else row.unicode_scripts
 
 
 def in_language(texts: Sequence[str], language: str) -> list[bool | None]:
-    """Whether each text is in a language, and in the script of its tag.
+    """Return whether each text is in a language, and in the script of its tag.
 
-    Of a language that langid knows: whether that is its label. Of another one, as far as that can
-    be told by its script: at least half of the letters are in the script, and the text
-    is not English, which is what models fall back to: less than a sixth of its words are among the
-    commonest of English. A text in a third language of the same script passes, so this is an upper
-    bound. (langid calls many a text in a language that it does not know English.)
-
-    Args:
-        texts: The texts.
-        language: The code or tag of the language asked for.
-
-    Returns:
-        One value per text; None for one without letters (with langid: for an empty one).
+    Where langid decides: whether that is its label; None for an empty text. Where scripts decide:
+    whether at least half of the letters are in them and the text is not English, which models fall
+    back to; None for a text without letters. A text in a third language of the same script passes,
+    so this is an upper bound.
 
     Raises:
-        ValueError: If langid does not know the language, nor do we know its script.
+        ValueError: If neither langid nor `languages.yaml` knows the language.
     """
     scripts = deciding_scripts(language)
     if not scripts:
@@ -151,37 +124,39 @@ def in_language(texts: Sequence[str], language: str) -> list[bool | None]:
             None if label is None else label == target and in_script(text, language)
             for label, text in zip(identify_language(texts), texts, strict=True)
         ]
-    own = letters_of(scripts)
-    inside: list[bool | None] = []
-    for text in texts:
-        letters = len(LETTER.findall(text))
-        share = len(own.findall(text)) / letters if letters else None
-        inside.append(None if share is None else share >= 0.5 and not is_english(text))
-    return inside
+
+    def decide(text: str) -> bool | None:
+        n_letters = len(LETTER.findall(text))
+        if not n_letters:
+            return None
+        n_in_scripts = len(letters_of(scripts).findall(text))
+        return 2 * n_in_scripts >= n_letters and not is_english(text)
+
+    return [decide(text) for text in texts]
 
 
 def is_english(text: str) -> bool:
-    """Whether at least a sixth of the words are among the commonest of English."""
-    own = [word.lower() for word in words(text, "en")]
-    return 6 * sum(word in _ENGLISH for word in own) >= len(own) > 0
+    """Return whether at least a sixth of the words are among the commonest of English."""
+    words = lower_words(text, "en")
+    return 6 * sum(word in _ENGLISH for word in words) >= len(words) > 0
 
 
 def in_language_rule(language: str) -> str:
-    """How `in_language` decides, for signatures; empty where it is langid's label alone."""
+    """Return how `in_language` decides, for signatures; empty where it is langid's label alone."""
     scripts = deciding_scripts(language)
     return f"|by:script_{'+'.join(scripts)}_and_not_english" if scripts else ""
 
 
 def sentences(text: str, language: str) -> list[str]:
-    """The sentences of a text by sentencex, stripped; empty text gives an empty list."""
+    """Return the sentences of a text by sentencex, stripped; none for an empty text."""
     from sentencex import segment  # type: ignore[import-untyped]
 
-    parts = segment(language_code(language), replace_lone_surrogates(text))
+    parts = segment(language_code(language), normalize_text(text))
     return [part for raw in parts if (part := raw.strip())]
 
 
 def published_sentences(text: str) -> list[str]:
-    """The split of XLingEval's published code: after each of `. ! ? । 。 ！ ？`, anywhere.
+    """Split as XLingEval's published code: after each of `. ! ? । 。 ！ ？`, anywhere.
 
     It also cuts `3.5` and `Dr. Rao`. Source: consistency/language_consistency.py of
     claws-lab/XLingEval.
@@ -189,39 +164,29 @@ def published_sentences(text: str) -> list[str]:
     return [piece for raw in re.split(r"(?<=[.!?।。！？])", text) if (piece := raw.strip())]
 
 
-def language_consistency(answer: str, language: str) -> float | None:
-    """The share of an answer's sentences that langid assigns to the language asked for.
-
-    Range 0..1, higher is better. Sentences without a letter (`1.`, `***`) have no language and do
-    not count: langid would call them English, which costs every language but English. None if no
-    sentence is left, as for an empty answer. Source: XLingEval (arXiv 2310.13132); see
-    `published_language_consistency_corpus` for what its code did.
-
-    Args:
-        answer: An answer as the model gave it, untranslated.
-        language: The code of the language asked for; `iw` is `he`.
-    """
-    return language_consistency_corpus([answer], language)[0]
-
-
 def language_consistency_corpus(
     answers: Sequence[str], language: str, decide: Decide | None = None
 ) -> list[float | None]:
-    """`language_consistency` of each answer, all their sentences identified in one pass.
+    """Return the share of each answer's sentences that are in the language asked for.
+
+    Range 0..1, higher is better; None without a sentence that counts. Sentences without a letter
+    (`1.`, `***`) do not count: langid would label them as English. Source: XLingEval (arXiv
+    2310.13132); see `published_language_consistency_corpus` for what its code did.
 
     Args:
-        answers: The answers.
-        language: The code of the language asked for.
+        answers: Answers as the model gave them, untranslated.
+        language: The code or tag of the language asked for.
         decide: Another identifier than langid.
     """
-    decide, code = _decider(language, decide)
+    decide = decide or _langid_decider(language)
     parts = {
-        answer: [part for part in sentences(answer, code) if LETTER.search(part)]
+        answer: [part for part in sentences(answer, language) if LETTER.search(part)]
         for answer in dict.fromkeys(answers)
     }
+    decisions = _map_groups(decide, list(parts.values()))
     shares = {
-        answer: mean([float(bool(inside)) for inside in own])
-        for answer, own in zip(parts, _in_groups(list(parts.values()), decide), strict=True)
+        answer: mean([float(bool(inside)) for inside in group])
+        for answer, group in zip(parts, decisions, strict=True)
     }
     return [shares[answer] for answer in answers]
 
@@ -229,11 +194,11 @@ def language_consistency_corpus(
 def published_language_consistency_corpus(
     answers: Sequence[str], language: str
 ) -> list[float | None]:
-    """Language consistency as XLingEval's published code has it, for comparison with its numbers.
+    """Return language consistency as XLingEval's published code computes it.
 
-    Its own split (`published_sentences`), letters or none; and a sentence that langid gives to a
-    language other than English, Spanish, Chinese and Hindi is left out of the share, so an answer
-    wholly in French is not scored at all. None if no sentence is left.
+    It splits by `published_sentences`, counts sentences with and without letters, and leaves out a
+    sentence that langid labels as another language than English, Spanish, Chinese and Hindi, so an
+    answer wholly in French is unscored (None).
 
     Raises:
         ValueError: If the language asked for is not one of the four.
@@ -241,7 +206,7 @@ def published_language_consistency_corpus(
     target = langid_code(language)
     if target not in PUBLISHED_LANGUAGES:
         raise ValueError(f"published for {', '.join(PUBLISHED_LANGUAGES)} only, not {language!r}")
-    groups = _in_groups([published_sentences(answer) for answer in answers], identify_language)
+    groups = _map_groups(identify_language, [published_sentences(answer) for answer in answers])
     return [
         mean([float(label == target) for label in labels if label in PUBLISHED_LANGUAGES])
         for labels in groups
@@ -249,66 +214,48 @@ def published_language_consistency_corpus(
 
 
 def has_own_script(language: str) -> bool:
-    """Whether `word_pass` is defined: a foreign word shows by its script, as in Hindi."""
+    """Return whether `word_pass` is defined: a foreign word shows by its script, as in Hindi."""
     row = known(language)
     return row is not None and row.has_own_script and not deciding_scripts(language)
-
-
-def line_pass(answer: str, language: str) -> bool | None:
-    """Whether every line of the answer is in the language asked for.
-
-    The line-level pass rate (LPR) is the share of True among the answers that are not None. A line
-    counts if it has at least LINE_WORDS words, two letters of a script without spaces (Chinese,
-    Japanese, Thai) standing for one word. None if no line counts.
-
-    Source: Language Confusion Benchmark (arXiv 2406.20052) and its compute_metrics.py. Deviations:
-    langid instead of fastText lid.176, so no threshold below which a line is 'unknown'; their five
-    tokens come from jieba, fugashi, or spaces.
-    """
-    return score_language_confusion([answer], language)[0].line_pass
-
-
-def word_pass(answer: str, language: str) -> bool | None:
-    """Whether an answer that passes by line is also free of words in another script.
-
-    The word-level pass rate (WPR) is the share of True among the answers that are not None. None
-    if `line_pass` is not True (the benchmark, too, looks for words only there), and for languages
-    in Latin script, or in two scripts: there a foreign word does not show by its letters.
-
-    A word fails if it is written in a script that is not the language's, except: web and mail
-    addresses; words of up to three letters (units, symbols such as alpha) and the units in
-    _LONG_UNITS; words with an upper-case letter (abbreviations, names, brands) or a digit. In
-    scripts without case, such as Han in a Korean text, runs of two letters and more fail.
-
-    Source: as `line_pass`. Deviation: there a word fails if an English word list has it, in lower
-    case and with more than three letters; we ship no list, so a lower-case drug name or a word of
-    any third language fails, too. Only the lines that count are looked at, as there.
-    """
-    return score_language_confusion([answer], language)[0].word_pass
 
 
 def score_language_confusion(
     answers: Sequence[str], language: str, decide: Decide | None = None
 ) -> list[LanguageConfusion]:
-    """`line_pass` and `word_pass` of each answer, all lines identified in one pass.
+    """Return `line_pass` and `word_pass` of each answer.
+
+    A line counts if it has at least LINE_WORDS words, two letters of a script without spaces
+    (Chinese, Japanese, Thai) being one word. In the lines that count a word fails if it is written
+    in another script than the language's, except: web and mail addresses; words of up to three
+    letters (units, symbols such as alpha) and the units in _LONG_UNITS; words with an upper-case
+    letter (abbreviations, names, brands) or a digit. In scripts without case, such as Han in a
+    Korean text, runs of two letters and more fail.
+
+    Source: Language Confusion Benchmark (arXiv 2406.20052) and its compute_metrics.py. Deviations:
+    langid instead of fastText lid.176, so no threshold below which a line is 'unknown'; their five
+    tokens come from jieba, fugashi, or spaces; there a word fails if an English word list has it,
+    in lower case and with more than three letters: we ship no list, so a lower-case drug name or a
+    word of any third language fails, too.
 
     Args:
         answers: The answers.
-        language: The code of the language asked for; where langid does not know it, `word_pass`
-            is None.
-        decide: Another identifier than langid; a line that it says nothing about does not count.
+        language: The code or tag of the language asked for; where langid does not know it,
+            `word_pass` is None.
+        decide: Another identifier than langid; a line for which it returns None does not count.
     """
-    by_langid = decide is None
-    decide, _ = _decider(language, decide)
-    lines = [[line for line in answer.splitlines() if _is_long(line)] for answer in answers]
+    lines = [
+        [line for line in normalize_text(answer).splitlines() if _is_long(line)]
+        for answer in answers
+    ]
     results = []
-    for kept, said in zip(lines, _in_groups(lines, decide), strict=True):
-        inside = said if by_langid else [item for item in said if item is not None]
-        lines_ok = all(inside) if inside else None
-        words_ok = None
-        if lines_ok and has_own_script(language):
-            words_ok = not any(_foreign_words(line, language) for line in kept)
-        results.append(LanguageConfusion(lines_ok, words_ok))
+    decisions = _map_groups(decide or _langid_decider(language), lines)
+    for long_lines, decided in zip(lines, decisions, strict=True):
+        inside = [item for item in decided if decide is None or item is not None]
+        line_pass = all(inside) if inside else None
+        word_pass = None
+        if line_pass and has_own_script(language):
+            word_pass = not any(_has_foreign_word(line, language) for line in long_lines)
+        results.append(LanguageConfusion(line_pass, word_pass))
     return results
 
 
@@ -319,10 +266,9 @@ def _is_long(line: str) -> bool:
     return has_words(_UNSPACED_LETTER.sub(" ", line), LINE_WORDS - unspaced)
 
 
-def _foreign_words(line: str, language: str) -> list[str]:
-    """The words of a line that make `word_pass` fail, for a language with its own script."""
-    words = _foreign_run(language).findall(ADDRESS.sub(" ", line))
-    return [word for word in words if not _is_allowed(word)]
+def _has_foreign_word(line: str, language: str) -> bool:
+    runs = _foreign_run(language).findall(ADDRESS.sub(" ", line))
+    return not all(_is_allowed(word) for word in runs)
 
 
 def _is_allowed(word: str) -> bool:
@@ -335,22 +281,20 @@ def _is_allowed(word: str) -> bool:
 @cache
 def _foreign_run(language: str) -> regex.Pattern[str]:
     row = known(language)
-    own = "".join(rf"\p{{scx={script}}}" for script in (row.unicode_scripts if row else ()))
-    foreign = rf"[\p{{L}}--[{own}\p{{Common}}\p{{Inherited}}]]"
+    scripts = "".join(rf"\p{{scx={script}}}" for script in (row.unicode_scripts if row else ()))
+    foreign = rf"[\p{{L}}--[{scripts}\p{{Common}}\p{{Inherited}}]]"
     return regex.compile(rf"{foreign}(?:{foreign}|[\p{{M}}\p{{N}}])*", regex.V1)
 
 
-def _decider(language: str, decide: Decide | None) -> tuple[Decide, str]:
-    """What decides whether texts are in a language, and the language's code."""
-    if decide is not None:
-        return decide, language_code(language)
-    code = language_code(language) if deciding_scripts(language) else langid_code(language)
-    return lambda texts: in_language(texts, language), code
+def _langid_decider(language: str) -> Decide:
+    if not deciding_scripts(language):
+        langid_code(language)  # raises for an unknown language, even without texts
+    return lambda texts: in_language(texts, language)
 
 
-def _in_groups(
-    groups: Sequence[Sequence[str]], each: Callable[[Sequence[str]], list[_Said]]
-) -> list[list[_Said]]:
-    """What is said of each text, of all texts of all groups in one pass, given back per group."""
-    said = iter(each([text for group in groups for text in group]))
-    return [list(islice(said, len(group))) for group in groups]
+def _map_groups(
+    function: Callable[[Sequence[str]], list[_T]], groups: Sequence[Sequence[str]]
+) -> list[list[_T]]:
+    """Apply a function to the texts of all groups at once, and return its results per group."""
+    results = iter(function([text for group in groups for text in group]))
+    return [list(islice(results, len(group))) for group in groups]

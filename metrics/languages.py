@@ -1,8 +1,8 @@
 """Languages by code, from the rows of `languages.yaml`, and their varieties by tag.
 
-A tag is a language's code, with a script, a region or both behind it: `zh-Hant`, `pt-BR`,
-`sr-Latn`. A variety is a language of its own in data and results. The script of a tag is the one
-that texts must be in; a language that has no row is known by a tag with a script (`dag-Latn`).
+A tag is a language's code followed by a script, a region or both: `zh-Hant`, `pt-BR`, `sr-Latn`. A
+variety is a language of its own in data and results. Texts must be in the script of the tag. A
+language without a row needs a tag with a script (`dag-Latn`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ SCRIPTS = {
     "Telu": ("Telugu",), "Tfng": ("Tifinagh",), "Thaa": ("Thaana",), "Thai": ("Thai",),
     "Tibt": ("Tibetan",), "Vaii": ("Vai",), "Yiii": ("Yi",),
 }  # fmt: skip
-"""The scripts that are known."""
-
 _OLD_CODES = {"iw": "he", "in": "id", "jw": "jv"}
 
 
@@ -40,31 +38,28 @@ class Language(NamedTuple):
     Attributes:
         code: Our two-letter code (three where there are no two; Hebrew is `he`); a variety's tag.
         name: Its English name.
-        nllb: Its code in NLLB-200, or made like it: ISO 639-3 and the usual script.
+        nllb: Its code in NLLB-200, or one of the same form: ISO 639-3 and the usual script.
         others: Further codes that MADLAD-400 or Marian models use (`aliases` in the file).
-        members: Codes that identifiers give to it too: of its macrolanguage's members without a
-            two-letter code of their own, or of another name of the same language.
+        members: Codes that identifiers give to it too: of members of its macrolanguage without a
+            two-letter code, or of another name of the same language.
         ours: Whether it is one of the 31 of our prompts and of arXiv:2505.21999.
         script_group: Its group by script in arXiv:2505.21999; empty for English and all others.
         family: Its family there (Table 12).
         branch: Its linguistic branch; `other` has the branches with one language among the 31.
         marian: Groups by which Marian models name one of their sides (ISO 639-5).
-        scripts: ISO 15924 codes of its scripts, where there are several.
-        letters: Unicode names of the scripts of its words, where they are not those of `scripts`.
-        density: Characters that say what one of English says; measured on XLingHealth for zh, es
+        scripts: ISO 15924 codes of its scripts, if there are several.
+        letters: Unicode names of the scripts of its words, if they are not those of `scripts`.
+        density: Characters that carry what one of English does; measured on XLingHealth for zh, es
             and hi, estimated from the scripts elsewhere.
         near: Languages that langid takes texts of this one for, even at 60 letters.
         varieties: English names of varieties, each with its script or region: `BR: Brazilian
             Portuguese`.
-        segmenter: Distributions that cut it into words; None where spaces do, and empty where
-            nothing here can (`words` in the file).
+        segmenter: Distributions that cut it into words; None where spaces do, empty where none of
+            ours can (`words` in the file).
         unspaced: Whether sentences follow each other without a space.
-        question: How it writes 'Question:' before a question, in prompts and when a model goes on
-            with one of its own; empty where no prompt has it.
-        answer: The same for 'Answer:'.
-        only_verdict: What asks for Yes or No and nothing else, where a first reply was unread; in
-            English where it is empty.
-        declines: A pattern that whoever declines in it uses; empty where none was written.
+        question: How it writes 'Question:' before a question; empty where no prompt has it.
+        answer: How it writes 'Answer:'.
+        declines: A pattern of refusals; empty where none was written.
     """
 
     code: str
@@ -86,28 +81,24 @@ class Language(NamedTuple):
     unspaced: bool = False
     question: str = ""
     answer: str = ""
-    only_verdict: str = ""
     declines: str = ""
 
     @property
     def aliases(self) -> tuple[str, ...]:
         """Every code that it may have outside NLLB, ours first."""
-        return tuple(
-            dict.fromkeys((self.code, language_code(self.code), self.nllb[:3], *self.others))
-        )
+        codes = (self.code, language_code(self.code), self.nllb[:3], *self.others)
+        return tuple(dict.fromkeys(codes))
 
     @property
     def script(self) -> str:
-        """ISO 15924 code of its usual script; empty where it is not known."""
+        """ISO 15924 code of its usual script."""
         return self.nllb.partition("_")[2]
 
     @property
     def unicode_scripts(self) -> tuple[str, ...]:
         """Unicode names of all its scripts."""
-        codes = self.scripts or (self.script,)
-        return self.letters or tuple(
-            dict.fromkeys(name for code in codes for name in SCRIPTS.get(code, ()))
-        )
+        names = (name for code in self.scripts or (self.script,) for name in SCRIPTS.get(code, ()))
+        return self.letters or tuple(dict.fromkeys(names))
 
     @property
     def has_own_script(self) -> bool:
@@ -117,73 +108,72 @@ class Language(NamedTuple):
 
 
 def language_code(language: str) -> str:
-    """The two-letter code: `zh-CN` and `zh_Hant` give `zh`, the old `iw` gives `he`."""
+    """Return the code of a tag: `zh-CN` and `zh_Hant` give `zh`, the old `iw` gives `he`."""
     code = language.lower().replace("_", "-").split("-")[0]
     return _OLD_CODES.get(code, code)
 
 
 _FILE = Path(__file__).with_name("languages.yaml")
-_RENAMED = {"aliases": "others", "words": "segmenter"}
+_FIELDS = {"aliases": "others", "words": "segmenter"}  # names in the file that differ
 
 
 def _read_row(code: str, fields: Any) -> Language:
     where = f"{_FILE}, {code}"
-    if not re.fullmatch("[a-z]{2,3}", code) or language_code(code) != code:
+    if not re.fullmatch("[a-z]{2,3}", str(code)) or language_code(code) != code:
         raise ValueError(
-            f"{where}: a language is known by its two letters of ISO 639-1, or three of 639-3, in "
-            "lower case"
+            f"{where}: a language has its two letters of ISO 639-1, or three of 639-3, in lower "
+            "case"
         )
     if not isinstance(fields, dict) or not {"name", "nllb"} <= fields.keys():
         raise ValueError(f"{where}: a row is like {{name: Finnish, nllb: fin_Latn}}")
-    values: dict[str, Any] = {}
+    values = {}
     for key, value in fields.items():
-        name = _RENAMED.get(str(key), str(key))
-        if name not in Language._fields[1:] or key in _RENAMED.values():
+        name = _FIELDS.get(key, key)
+        if name not in Language._fields[1:] or key in _FIELDS.values():
             raise ValueError(
-                f"{where}: unknown field {key!r}; `Language` in languages.py has all fields"
+                f"{where}: unknown field {key!r}; `Language` in languages.py lists the fields"
             )
         default = () if name == "segmenter" else Language._field_defaults.get(name, "")
-        values[name] = _check_type(f"{where}: {key}", value, default)
+        values[name] = _validate_type(f"{where}: {key}", value, default)
     row = Language(code, **values)
-    scripts = (row.script, *row.scripts)
-    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not SCRIPTS.keys() >= set(scripts):
+    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not (
+        SCRIPTS.keys() >= {row.script, *row.scripts}
+    ):
         raise ValueError(
             f"{where}: nllb: expected a code of ISO 639-3 and a script, as in fin_Latn, got "
-            f"{row.nllb!r}. Known scripts: {', '.join(SCRIPTS)}; another is added to SCRIPTS in "
-            "languages.py, with Unicode's name for it"
+            f"{row.nllb!r}. Known scripts: {', '.join(SCRIPTS)}; add another to SCRIPTS in "
+            "languages.py"
         )
     if row.scripts and row.scripts[0] != row.script:
-        raise ValueError(f"{where}: scripts: the first is that of nllb, {row.script}")
+        raise ValueError(f"{where}: scripts: the first has to be that of nllb, {row.script}")
     return row
 
 
-def _check_type(where: str, value: Any, default: Any) -> Any:
-    """Return a value as its field has it; raise for one of another kind than the default's."""
-    kinds = {bool: "true or false", float: "a number between 0 and 1.5", str: "a text"}
-    if isinstance(default, tuple) and isinstance(value, dict):
-        value = list(value.items())
+def _validate_type(where: str, value: Any, default: Any) -> Any:
+    """Return a value in the type of its field's default."""
     if isinstance(default, tuple):
-        is_right = isinstance(value, list) and all(isinstance(x, (str, tuple)) for x in value)
-    elif isinstance(default, float):
-        is_right = isinstance(value, (int, float)) and value is not True and 0 < value <= 1.5
-    else:
-        is_right = isinstance(value, type(default)) and value != ""
-    if not is_right:
-        kind = kinds.get(type(default), "a list, as in [a, b]")
-        raise ValueError(f"{where}: expected {kind}, got {value!r:.60}")
-    return tuple(value) if isinstance(value, list) else value
+        items = list(value.items()) if isinstance(value, dict) else value
+        if isinstance(items, list) and all(isinstance(item, (str, tuple)) for item in items):
+            return tuple(items)
+        raise ValueError(f"{where}: expected a list, as in [a, b], got {value!r:.60}")
+    if isinstance(default, float) and type(value) in (int, float) and 0 < value <= 1.5:
+        return value
+    if isinstance(value, type(default)) and not isinstance(value, float) and value != "":
+        return value
+    kinds = {bool: "true or false", float: "a number between 0 and 1.5", str: "a text"}
+    raise ValueError(f"{where}: expected {kinds[type(default)]}, got {value!r:.60}")
 
 
 def _read() -> dict[str, Language]:
     rows = {code: _read_row(code, fields) for code, fields in read_yaml(_FILE).items()}
-    names: dict[str, str] = {}
+    code_of: dict[str, str] = {}
     for code, row in rows.items():
-        for what in (row.name, row.nllb):
-            if names.setdefault(what, code) != code:
-                raise ValueError(f"{_FILE}, {code}: {what!r} is {names[what]}'s already")
+        for name in (row.name, row.nllb):
+            if code_of.setdefault(name, code) != code:
+                raise ValueError(f"{_FILE}, {code}: {name!r} is already that of {code_of[name]}")
         unknown = [other for other in row.near if other not in rows or other == code]
         if unknown:
-            raise ValueError(f"{_FILE}, {code}: near: {unknown[0]!r} is no other row of the file")
+            raise ValueError(f"{_FILE}, {code}: near: {unknown[0]!r} is not another row")
     return rows
 
 
@@ -192,11 +182,11 @@ KNOWN = _read()
 
 
 def no_row(code: object) -> str:
-    """Return what to do about a code that has no row, for errors."""
+    """Describe what to do about a code that has no row, for errors."""
     word = str(code).lower()
     meant = [row.code for row in KNOWN.values() if word in (*row.aliases, row.name.lower())]
     hint = f"Did you mean {meant[0]!r}? " if meant else ""
-    return f"the language {code!r} has no row. {hint}Mend the code, or add a row to {_FILE}"
+    return f"the language {code!r} has no row. {hint}Correct the code, or add a row to {_FILE}"
 
 
 _TRADITIONAL = ("TW", "HK", "MO")
@@ -206,11 +196,8 @@ _TRADITIONAL = ("TW", "HK", "MO")
 def known(language: str) -> Language | None:
     """Return the language of a code or tag such as `sw`, `pt_br`, `zh-HK` or `dag-Latn`.
 
-    English is one language, whatever its region. Chinese of Taiwan, Hong Kong and Macau is
-    traditional, that of every other region simplified.
-
-    Returns:
-        None for a code that has neither a row nor a script.
+    English is one language in every region. Chinese is traditional in Taiwan, Hong Kong and Macau,
+    simplified in every other region. None for a code with neither a row nor a script.
     """
     code, (_, *subtags) = language_code(language), re.split("[-_]", language)
     script = next((tag.title() for tag in subtags if tag.title() in SCRIPTS), "")
@@ -242,11 +229,11 @@ def _narrow(row: Language, tag: str, script: str, region: str) -> Language:
 
 
 def in_script(text: str, language: str) -> bool:
-    """Return whether a text is in the script of a tag, such as `sr-Latn`; True for a bare code.
+    """Return whether a text is in the script of a tag such as `sr-Latn`; True for a bare code.
 
-    At least half of the letters have to be of the script. Simplified and traditional Chinese share
-    their letters: a text is in the other of the two if three characters or more are in its
-    character set alone (GB 2312, Big5), and more than in that of the tag.
+    At least half of the letters have to be in the script. Simplified and traditional Chinese share
+    their letters: a text is in the other one if three characters or more are only in its character
+    set (GB 2312, Big5), and more than in that of the tag.
     """
     row = known(language)
     if row is None or row is KNOWN.get(language_code(language)) or not row.scripts:
@@ -267,7 +254,7 @@ _CHARACTER_SETS = {"Hans": "gb2312", "Hant": "big5"}
 
 @cache
 def _character_set(character: str) -> str:
-    """Return the script that alone has a Chinese character; empty where both have it, or none."""
+    """Return the only script that has a Chinese character; empty if both have it, or none."""
     scripts = []
     for script, encoding in _CHARACTER_SETS.items():
         try:
@@ -280,10 +267,6 @@ def _character_set(character: str) -> str:
 
 @cache
 def letters_of(scripts: tuple[str, ...]) -> regex.Pattern[str]:
-    """The letters of some scripts.
-
-    Args:
-        scripts: Unicode names, such as `Devanagari`.
-    """
+    """Return a pattern of the letters of scripts, given by Unicode names such as `Devanagari`."""
     inside = "".join(rf"\p{{scx={script}}}" for script in scripts)
     return regex.compile(rf"[\p{{L}}&&[{inside}]]", regex.V1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xling_metrics.compiled import loops
+from xling_metrics.acceleration import load_kernel
 
 SparseCounts = Any
 """A `scipy.sparse.csr_matrix` of integers; scipy comes without types."""
@@ -19,7 +19,7 @@ MAX_TOPICS = 100_000  # keeps the priors, 1 / topics, where the digamma series h
 def lda_distributions(
     counts: SparseCounts, copies: NDArray[np.int64], *, n_topics: int, seed: int
 ) -> NDArray[np.float64]:
-    """Topic distributions of texts under one model fitted on all their copies.
+    """Fit one model on all copies of some texts and return each text's topic distribution.
 
     The model is that of Blei, Ng & Jordan (2003) with a prior on the topics, fitted by batch
     variational Bayes (Hoffman, Blei & Bach 2010): with b = exp(E[log beta]) for the topics and
@@ -32,16 +32,16 @@ def lda_distributions(
 
     Args:
         counts: Distinct texts x words, at least one of each.
-        copies: For each document, in order, its row of `counts`. Copies are not interchangeable
-            with weights: each draws its own start.
+        copies: The row of `counts` of each document, in order. Copies are not interchangeable
+            with weights: each draws a start of its own.
         n_topics: 1 to 100,000.
         seed: Seed of the legacy generator `numpy.random.RandomState`.
 
     Returns:
         Distinct texts x topics; rows sum to one. A text without words gets the uniform
-        distribution, as in scikit-learn: the caller decides what that is worth.
+        distribution, as in scikit-learn.
     """
-    kernel = loops("_lda_kernel")
+    kernel = load_kernel("_lda_kernel")
     if kernel is None:
         from sklearn.decomposition import LatentDirichletAllocation
 
@@ -75,5 +75,5 @@ def lda_distributions(
 
 
 def is_compiled() -> bool:
-    """Whether numba runs the loops; scikit-learn, with the same values, if not."""
-    return loops("_lda_kernel") is not None
+    """Return whether numba runs the loops; if not, scikit-learn gives the same values."""
+    return load_kernel("_lda_kernel") is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import pairwise
-from math import fsum, sqrt
+from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from xling_metrics.tokenization import length_words, published_words
@@ -37,7 +37,7 @@ class AnswerLengths(NamedTuple):
 def ngram_consistency_corpus(
     questions: Iterable[Sequence[str]], *, tokenize: Callable[[str], list[str]] = published_words
 ) -> list[NgramConsistency]:
-    """`sim_1gram` and `sim_2gram` of the answers to each question.
+    """Return `sim_1gram` and `sim_2gram` of the answers to each question.
 
     Formula: the mean over all unordered pairs of |A & B| / |A | B|, with A and B the *sets* of
     1-grams (of 2-grams, without the 1-grams) of the two answers. With the default `tokenize` a
@@ -46,14 +46,8 @@ def ngram_consistency_corpus(
 
     Edges: one answer without n-grams against one with: 0.0, as there. Two answers without: there an
     error (empty vocabulary) that dropped the question; here the pair is unscored. Fewer than two
-    answers: None.
-
-    Deviation: the published code drops a whole question if one answer holds no letter at all, and
-    deletes MedAlpaca's prompt headers (`### Response:`) first. Both are the caller's to do.
-
-    Args:
-        questions: The K answers to each question; one given several times is cut up once.
-        tokenize: Words of one answer, lower-cased if case is to be ignored.
+    answers: None. Deviation: the published code drops a whole question if one answer has no letter,
+    and first deletes MedAlpaca's prompt headers (`### Response:`); callers may do both.
     """
     results = []
     for answers in questions:
@@ -67,46 +61,40 @@ def ngram_consistency_corpus(
 
 
 def distinct_answers(answers: Sequence[str]) -> int:
-    """How many different strings there are among the answers, compared exactly; 0 for none."""
+    """Return how many different strings there are among the answers; 0 for none."""
     return len(set(answers))
 
 
 def answer_lengths(
     answers: Sequence[str], language: str, *, length: Callable[[str], int] | None = None
 ) -> AnswerLengths:
-    """Mean and standard deviation of `length_words` over the answers to one question.
+    """Return mean and standard deviation of `length_words` over the answers to one question.
 
-    The deviation is the population's (divisor n, numpy's default), as in the published code. No
-    answers: None for both. One answer: None for the deviation, where numpy says 0.0, since one
-    answer says nothing about spread. An empty answer has length 0 and counts.
+    The deviation is the population's (divisor n), as in the published code; None for one answer,
+    where numpy says 0.0. An empty answer has length 0 and counts.
 
     Args:
         answers: The answers.
         language: Their language.
-        length: `length_words` in this language, where it is known already (`TokenCache`).
+        length: Another count of words than `length_words`.
     """
     count = length or (lambda text: length_words(text, language))
     lengths = [count(answer) for answer in answers]
     if not lengths:
         return AnswerLengths(None, None, 0)
-    mean = sum(lengths) / len(lengths)
-    variance = fsum((length - mean) ** 2 for length in lengths) / len(lengths)
-    return AnswerLengths(mean, sqrt(variance) if len(lengths) > 1 else None, len(lengths))
+    return AnswerLengths(fmean(lengths), pstdev(lengths) if lengths[1:] else None, len(lengths))
 
 
 def _mean_jaccard(sets: Sequence[frozenset[Hashable]], copies: Sequence[int]) -> float | None:
-    """Mean Jaccard over the pairs of a multiset of sets that are not both empty."""
-    terms: list[float] = []
-    scored = 0
+    """Return the mean Jaccard over the pairs of a multiset of sets that are not both empty."""
+    total, scored = 0.0, 0
     for i, (a, n_a) in enumerate(zip(sets, copies, strict=True)):
         if a:
             twins = n_a * (n_a - 1) // 2  # pairs of one answer with its own copies
-            terms.append(float(twins))
-            scored += twins
+            total, scored = total + twins, scored + twins
         for b, n_b in zip(sets[:i], copies, strict=False):
             if a or b:
                 common = len(a & b)
-                terms.append(n_a * n_b * (common / (len(a) + len(b) - common)))
+                total += n_a * n_b * (common / (len(a) + len(b) - common))
                 scored += n_a * n_b
-    # fsum rounds once, so the mean does not depend on the order of the answers.
-    return fsum(terms) / scored if scored else None
+    return total / scored if scored else None

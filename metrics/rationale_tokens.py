@@ -5,16 +5,14 @@ NLTK's `word_tokenize` for en, fr, ru and es, of `jieba.cut` for zh, and of Jano
 compares the *plain text* in en, fr, ru and es, and the tokens joined by spaces in zh and ja. Case
 and punctuation stay, and so do the spaces and line ends that jieba and Janome give as tokens.
 
-Deviation: `word_tokenize` cuts the text into sentences first, by an English punkt model that has to
-be downloaded (the published code uses it for all four languages). Here punkt runs with no learnt
-parameters, which NLTK holds in its code, so nothing is downloaded and no file on the machine can
-change a score. They differ only after the model's abbreviations, a list learnt from the Wall Street
-Journal (`dr.`, `mr.`, `u.s.`; but not `e.g.` or `etc.`): here the sentence ends there, and the full
-stop is a token of its own. Against the model's abbreviations, sentence starters and collocations,
-on real text: equal tokens for 241 of 244 English and 243 of 244 Spanish answers of LiveQA and for
-all 312 French and 300 Russian questions of MMedBench's sources; BLEU-1 of a pair moved by 0.00001
-to 0.00004 on average, by 0.0075 at most. Without sentences (`preserve_line=True`) only 335 of those
-1,100 texts have equal tokens, and BLEU-1 moves by 0.002 to 0.019 on average.
+Deviation: `word_tokenize` first cuts the text into sentences by an English punkt model that has to
+be downloaded (for all four languages). Here punkt runs without learnt parameters, so nothing is
+downloaded. They differ only after the model's abbreviations, learnt from the Wall Street Journal
+(`dr.`, `mr.`, `u.s.`; but not `e.g.` or `etc.`): here the sentence ends there, and the full stop is
+a token. On real text: equal tokens for 241 of 244 English and 243 of 244 Spanish answers of LiveQA
+and for all 312 French and 300 Russian questions of MMedBench's sources; BLEU-1 of a pair moved by
+0.00001 to 0.00004 on average, by 0.0075 at most. Without sentences (`preserve_line=True`) only 335
+of those 1,100 texts have equal tokens, and BLEU-1 moves by 0.002 to 0.019 on average.
 """
 
 from __future__ import annotations
@@ -54,31 +52,35 @@ class TokenizedRationale(NamedTuple):
     standard_tokens: list[str]
 
 
+class TokenNames(NamedTuple):
+    """What BLEU, the published ROUGE and the standard ROUGE compare, for signatures."""
+
+    bleu: str
+    rouge: str
+    standard: str
+
+
 def rationale_tokens(text: str, language: str) -> list[str]:
-    """The tokens of a rationale, in order; none for empty or blank text.
+    """Return the tokens of a rationale, in order; none for empty or blank text.
 
-    Case and punctuation stay. As in the published code, NLTK writes straight double quotes as two
-    back-quotes or two apostrophes, and tokens in zh and ja may be white space (a blank text has
-    such tokens by jieba, none here).
-
-    Args:
-        text: Any text.
-        language: One of `RATIONALE_LANGUAGES`, or a longer code such as `zh-CN`.
+    As in the published code, NLTK writes straight double quotes as two back-quotes or two
+    apostrophes, and tokens in zh and ja may be white space (a blank text has such tokens by jieba,
+    none here).
 
     Raises:
-        ValueError: For another language.
-        ImportError: If Janome is not installed; the message names the extra.
+        ValueError: For a language that is not one of `RATIONALE_LANGUAGES`.
+        ExtraMissing: If Janome is not installed; the message names the extra.
     """
-    tokenize = _tokenizer(_checked(language))
+    tokenize = _tokenizer(_require_language(language))
     return tokenize(text) if text.strip() else []
 
 
 def tokenize_rationale(text: str, language: str) -> TokenizedRationale:
-    """All that BLEU and both kinds of ROUGE need of a rationale, segmented once.
+    """Return all that BLEU and both kinds of ROUGE need of a rationale, segmented once.
 
     Raises:
         ValueError: For a language that is not one of `RATIONALE_LANGUAGES`.
-        ImportError: If Janome is not installed; the message names the extra.
+        ExtraMissing: If Janome is not installed; the message names the extra.
     """
     tokens = rationale_tokens(text, language)
     rouge_text = " ".join(tokens) if language_code(language) in _SEGMENTED else text
@@ -86,18 +88,22 @@ def tokenize_rationale(text: str, language: str) -> TokenizedRationale:
     return TokenizedRationale(tokens, rouge_text, runs)
 
 
-def rationale_tokenizer_name(language: str) -> str:
-    """What `rationale_tokens` uses, with its version, for signatures.
+def rationale_token_names(language: str) -> TokenNames:
+    """Name what each metric compares, with versions.
 
-    `nltk-word+punkt-untrained:3.9.1`, `jieba:0.42.1` or `janome:0.5.0`.
+    BLEU's are `nltk-word+punkt-untrained:3.9.1`, `jieba:0.42.1` or `janome:0.5.0`.
     """
-    code = _checked(language)
-    if code in _SEGMENTED:
-        return f"{_SEGMENTED[code]}:{library_version(_SEGMENTED[code])}"
-    return f"nltk-word+punkt-untrained:{library_version('nltk')}"
+    code = _require_language(language)
+    if code not in _SEGMENTED:
+        nltk = f"nltk-word+punkt-untrained:{library_version('nltk')}"
+        return TokenNames(nltk, "white_space", "lower_letters_digits_marks")
+    segmented = f"{_SEGMENTED[code]}:{library_version(_SEGMENTED[code])}"
+    return TokenNames(
+        segmented, f"white_space_of_{segmented}", f"lower_letters_digits_marks_of_{segmented}"
+    )
 
 
-def _checked(language: str) -> str:
+def _require_language(language: str) -> str:
     code = language_code(language)
     if code not in RATIONALE_LANGUAGES:
         listed = ", ".join(RATIONALE_LANGUAGES)

@@ -37,7 +37,7 @@ class StandardRouge(NamedTuple):
 
 
 def rouge(candidate: str, reference: str) -> Rouge | None:
-    """ROUGE-1, ROUGE-2 and ROUGE-L of one pair, equal to `rouge.Rouge().get_scores(...)`'s F.
+    """Return ROUGE-1, ROUGE-2 and ROUGE-L of one pair: F of `rouge.Rouge().get_scores(...)`.
 
     Text is cut at full stops into sentences and at white space into words; case and punctuation
     stay. Precision and recall of ROUGE-n are |A & B| / |A| and |A & B| / |B|, with A and B the
@@ -58,34 +58,30 @@ def rouge(candidate: str, reference: str) -> Rouge | None:
             Japanese with spaces between tokens.
         reference: The expert's rationale, likewise.
     """
-    ours, theirs = _sentences(candidate), _sentences(reference)
-    if not any(map(any, theirs)):
+    sentences_c, sentences_r = _sentences(candidate), _sentences(reference)
+    if not any(map(any, sentences_r)):
         return None
-    if not any(map(any, ours)):
+    if not any(map(any, sentences_c)):
         return Rouge(0.0, 0.0, 0.0)
-    words_c, words_r = list(chain(*ours)), list(chain(*theirs))
+    words_c, words_r = list(chain(*sentences_c)), list(chain(*sentences_r))
     set_c, set_r = set(words_c), set(words_r)
     pairs_c, pairs_r = set(pairwise(words_c)), set(pairwise(words_r))
     return Rouge(
         _f_published(len(set_c & set_r), len(set_c), len(set_r)),
         _f_published(len(pairs_c & pairs_r), len(pairs_c), len(pairs_r)),
-        _f_published(len(_union_of_lcs(ours, theirs)), len(set_c), len(set_r)),
+        _f_published(len(_union_of_lcs(sentences_c, sentences_r)), len(set_c), len(set_r)),
     )
 
 
 def rouge_standard(candidate: Sequence[str], reference: Sequence[str]) -> StandardRouge | None:
-    """ROUGE-1, ROUGE-2 and ROUGE-L of one pair of token lists, equal to `rouge-score`'s F.
+    """Return ROUGE-1, ROUGE-2 and ROUGE-L of one pair of token lists, equal to `rouge-score`'s F.
 
-    Precision and recall are M / |candidate| and M / |reference|, with M the number of common
-    n-grams, repetitions included, and the numbers of n-grams below the line; for ROUGE-L, M is the
-    length of the longest common subsequence of the whole token lists. F = 2PR / (P + R).
+    Precision and recall are M / n-grams of the candidate and M / n-grams of the reference, with M
+    the number of common n-grams, repetitions included; for ROUGE-L, M is the length of the longest
+    common subsequence of the whole lists, over their lengths. F = 2PR / (P + R).
 
     Edges: no token in the reference: None (`rouge-score`: 0.0). No token in the candidate: 0.0 in
     all. A text of one token has no 2-gram: `rouge2_standard` is 0.0, as there.
-
-    Args:
-        candidate: Tokens of the model's rationale (`TokenizedRationale.standard_tokens`).
-        reference: Tokens of the expert's rationale.
     """
     if not reference:
         return None
@@ -110,12 +106,12 @@ def _f_standard(common: int, n: int, m: int) -> float:
 
 
 def _sentences(text: str) -> list[list[str]]:
-    """The package's sentences: between full stops, a blank one having one empty word."""
+    """Split at full stops, as the package: a blank sentence has one empty word."""
     return [part.split() or [""] for part in text.split(".") if part]
 
 
 def _union_of_lcs(candidate: list[list[str]], reference: list[list[str]]) -> set[str]:
-    """The words in a longest common subsequence of any two sentences."""
+    """Return the words in a longest common subsequence of any two sentences."""
     union: set[str] = set()
     columns = [(sentence, set(sentence)) for sentence in candidate]
     for rows in reference:
@@ -128,7 +124,7 @@ def _union_of_lcs(candidate: list[list[str]], reference: list[list[str]]) -> set
 
 
 def _lcs_words(rows: Sequence[str], columns: Sequence[str]) -> set[str]:
-    """The words of one longest common subsequence, chosen as the package chooses.
+    """Return the words of one longest common subsequence, chosen as the package chooses.
 
     With L[i, j] the length for the first i rows and j columns, the package walks back from the end:
     if row i equals column j, that word is taken; else if L[i - 1, j] > L[i, j - 1], to row i - 1;
@@ -138,31 +134,28 @@ def _lcs_words(rows: Sequence[str], columns: Sequence[str]) -> set[str]:
     of them takes a few operations on one integer. Columns equal to no row never rise, so leaving
     them out changes nothing; rows equal to no column do turn the walk aside, and stay.
     """
-    places: dict[str, int] = {}
+    columns_of: dict[str, int] = {}
     for j, word in enumerate(columns):
-        places[word] = places.get(word, 0) | 1 << j
+        columns_of[word] = columns_of.get(word, 0) | 1 << j
     every = (1 << len(columns)) - 1
     flat = every  # the columns at which L does not rise
     steps: list[tuple[str, int, int]] = []
     for word in rows:
-        place = places.get(word, 0)
-        if place:
-            common = flat & place
+        equal = columns_of.get(word, 0)
+        if common := flat & equal:
             flat = ((flat + common) | (flat - common)) & every
-        steps.append((word, place, place | (flat ^ every)))
+        steps.append((word, equal, equal | (flat ^ every)))
     common_words: set[str] = set()
     left = every  # the columns up to j
-    for word, place, stops in reversed(steps):
+    for word, equal, stops in reversed(steps):
         # In this row the walk goes left to the last column that is equal or rises.
-        here = stops & left
-        if not here:
+        if not stops & left:
             break
-        column = 1 << (here.bit_length() - 1)
-        if place & column:
+        column = 1 << ((stops & left).bit_length() - 1)
+        left = 2 * column - 1
+        if equal & column:
             common_words.add(word)
             left = column - 1
-        else:
-            left = 2 * column - 1
     return common_words
 
 

@@ -1,25 +1,24 @@
-"""Words of a text, per language: for lengths, and for n-grams in the source language.
+"""Words of a text, by language: for lengths, and for n-grams in the source language.
 
-Two notions, never mixed in one score:
-
-* `published_words` is scikit-learn's default pattern, which the XLingEval numbers were made with
-  (on answers translated to English). It cuts Hindi words at every vowel sign and sees a Chinese
-  clause as one word, so it is meant for English text only.
+* `published_words` is scikit-learn's default pattern, with which XLingEval's numbers were made (on
+  answers translated to English). It cuts Hindi words at every vowel sign and sees a Chinese clause
+  as one word, so use it for English only.
 * `words` is ours, for any language: jieba for Chinese, fugashi with unidic-lite for Japanese,
-  pythainlp for Thai, and a Unicode pattern for languages that put spaces between words.
+  pythainlp for Thai, and a Unicode pattern for languages with spaces between words.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import islice
 
+import numpy as np
 import regex
-from xling_metrics.base import import_optional, library_version, replace_lone_surrogates
+from xling_metrics.acceleration import Arrays, load_or_build
+from xling_metrics.base import import_optional, library_version, normalize_text
 from xling_metrics.languages import known, language_code
 
 LETTER = regex.compile(r"\p{L}")
@@ -45,14 +44,8 @@ _WORD = regex.compile(
 )
 
 
-def _libraries(language: str) -> tuple[str, ...] | None:
-    """The distributions of a language's segmenter; None where spaces part words."""
-    row = known(language)
-    return None if row is None else row.segmenter
-
-
 def published_words(text: str) -> list[str]:
-    r"""Lower-cased runs of two or more word characters: `(?u)\b\w\w+\b`.
+    r"""Return lower-cased runs of two or more word characters: `(?u)\b\w\w+\b`.
 
     Source: the default `token_pattern` of scikit-learn's CountVectorizer, as the code of XLingEval
     (arXiv 2310.13132) used it. Empty text gives an empty list.
@@ -61,23 +54,20 @@ def published_words(text: str) -> list[str]:
 
 
 def words(text: str, language: str) -> list[str]:
-    """The words of a text, in order, without punctuation, symbols and space; case is kept.
+    """Return the words of a text, in order, without punctuation, symbols and space; case stays.
 
     Apostrophes and single hyphens inside a word keep it one word (`don't`, `l'eau`, `COVID-19`), as
     do separators inside a number (`3.5`); a slash, an underscore or a full stop between letters
-    splits (`mg/dL` is two words, `www.who.int` three). Chinese, Japanese and Thai are cut by their
-    segmenter first, and its tokens are then cleaned by the same pattern. Empty text gives an empty
-    list.
-
-    Args:
-        text: Any text.
-        language: A language code such as `en`, `zh-CN`.
+    splits (`mg/dL` is two words, `www.who.int` three). A segmenter cuts Chinese, Japanese and Thai
+    first; the same pattern then cleans its tokens. The text is read in Unicode form NFC, because
+    models write a Hindi or Vietnamese letter sometimes as one code point, sometimes as a letter and
+    a mark.
 
     Raises:
-        ImportError: If the language's segmenter is not installed; the message names the extra.
+        ExtraMissing: If the language's segmenter is not installed; the message names the extra.
         ValueError: For Khmer, Lao and Burmese, which need a segmenter that is not here.
     """
-    code, libraries = language_code(language), _libraries(language)
+    code, libraries, text = language_code(language), _libraries(language), normalize_text(text)
     if libraries is None:
         return list(_WORD.findall(text))
     if not libraries:  # a count of space-separated runs would be wrong
@@ -85,65 +75,13 @@ def words(text: str, language: str) -> list[str]:
     return [word for token in segmenter(code)(text) for word in _WORD.findall(token)]
 
 
-def has_words(text: str, at_least: int) -> bool:
-    """Whether a text of a language with spaces has so many `words`; it is read no further."""
-    return sum(1 for _ in islice(_WORD.finditer(text), at_least)) == at_least
-
-
-def can_segment(language: str) -> bool:
-    """Whether `words` knows this language: not those without spaces that need a segmenter."""
-    return _libraries(language) != ()
-
-
-def load_segmenter(language: str) -> None:
-    """Load what cuts a language's words, so that what is missing is said before it is needed.
-
-    Raises:
-        ImportError: As of `words`.
-    """
-    if _libraries(language):
-        segmenter(language_code(language))
-
-
 def lower_words(text: str, language: str) -> list[str]:
-    """`words`, lower-cased and in Unicode form NFC: what n-grams of the source language compare.
-
-    NFC, because models write one Hindi or Vietnamese letter sometimes as one code point, sometimes
-    as a letter and a mark. Segmented before lower-casing, which segmenters are not made for.
-    """
-    return [word.lower() for word in words(unicodedata.normalize("NFC", text), language)]
-
-
-class TokenCache:
-    """`lower_words` and `length_words` of texts of one language, each text segmented once.
-
-    Keeps the words of every text that it was asked for, equal words as one object.
-    """
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._kept: dict[str, tuple[list[str], int]] = {}
-        self._same: dict[str, str] = {}
-
-    def lower(self, text: str) -> list[str]:
-        """`lower_words` of a text, not to be changed."""
-        return self._cut(text)[0]
-
-    def length(self, text: str) -> int:
-        """`length_words` of a text."""
-        return self._cut(text)[1]
-
-    def _cut(self, text: str) -> tuple[list[str], int]:
-        if text not in self._kept:
-            lower = lower_words(text, self._language)
-            composed = unicodedata.is_normalized("NFC", text)
-            length = len(lower) if composed else length_words(text, self._language)
-            self._kept[text] = [self._same.setdefault(word, word) for word in lower], length
-        return self._kept[text]
+    """Return `words`, lower-cased after segmentation: what n-grams of a source language compare."""
+    return [word.lower() for word in words(text, language)]
 
 
 def length_words(text: str, language: str) -> int:
-    """The number of `words`: 0 or more; 0 for empty text.
+    """Return the number of `words`: 0 or more; 0 for empty text.
 
     The XLingEval paper counts words without punctuation and space; its published code counts NLTK
     tokens, punctuation among them, and its table of the data sets counts pieces between spaces.
@@ -151,22 +89,61 @@ def length_words(text: str, language: str) -> int:
     return len(words(text, language))
 
 
+class TokenCache:
+    """`lower_words` of texts in a language: each text segmented once, equal words one object."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._words_of: dict[str, list[str]] = {}
+        self._interned: dict[str, str] = {}
+
+    def words(self, text: str) -> list[str]:
+        """Return `lower_words` of a text, not to be changed."""
+        if text not in self._words_of:
+            words = lower_words(text, self._language)
+            self._words_of[text] = [self._interned.setdefault(word, word) for word in words]
+        return self._words_of[text]
+
+    def length(self, text: str) -> int:
+        """Return `length_words` of a text."""
+        return len(self.words(text))
+
+
+def has_words(text: str, at_least: int) -> bool:
+    """Return whether a text of a language with spaces has `at_least` words, reading no further."""
+    return sum(1 for _ in islice(_WORD.finditer(text), at_least)) == at_least
+
+
+def can_segment(language: str) -> bool:
+    """Return whether `words` cuts this language; it does not cut Khmer, Lao and Burmese."""
+    return _libraries(language) != ()
+
+
+def load_segmenter(language: str) -> None:
+    """Load the segmenter of a language, so that a missing package is reported before a run.
+
+    Raises:
+        ExtraMissing: If it is not installed; the message names the extra.
+    """
+    if _libraries(language):
+        segmenter(language_code(language))
+
+
 def segmenter_name(language: str) -> str:
-    """What cuts this language into words, with versions, for signatures: `jieba:0.42.1`."""
+    """Name the segmenter of a language with versions, for signatures: `jieba:0.42.1`."""
     libraries = _libraries(language) or ("regex",)
     return "+".join(f"{name}:{library_version(name)}" for name in libraries)
 
 
-_NEED = "words of language '{}'"
+def _libraries(language: str) -> tuple[str, ...] | None:
+    """Return the distributions of a language's segmenter; None where spaces separate words."""
+    row = known(language)
+    return None if row is None else row.segmenter
 
 
 @cache
 def segmenter(code: str) -> Callable[[str], Iterable[str]]:
-    """The word segmenter of Chinese, Japanese or Thai, loaded once.
-
-    Raises:
-        ImportError: Naming the extra that brings it.
-    """
+    """Load the word segmenter of Chinese, Japanese or Thai, once; raise `ExtraMissing` without."""
     return {"zh": _load_jieba, "ja": _load_fugashi, "th": _load_pythainlp}[code]()
 
 
@@ -175,24 +152,31 @@ def _load_jieba() -> Callable[[str], Iterable[str]]:
         warnings.simplefilter("ignore")  # import-time warnings about its own old code
         import jieba
 
-    # Its own loader would log to stderr and trust a pickle-like cache in the shared temp folder;
-    # the dictionary read directly costs a second once, and leaves and reads nothing there.
+    # Its own loader would log to stderr and trust a pickle-like cache in the shared temp folder.
     tokenizer = jieba.Tokenizer()
-    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+
+    def read_dictionary() -> Arrays:
+        frequencies, total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+        text = np.frombuffer("\n".join(frequencies).encode(), np.uint8)
+        return {"words": text, "frequencies": np.array([*frequencies.values(), total])}
+
+    arrays = load_or_build(f"jieba-{library_version('jieba')}", read_dictionary)
+    *frequencies, tokenizer.total = arrays["frequencies"].tolist()
+    entries = arrays["words"].tobytes().decode().split("\n")
+    tokenizer.FREQ = dict(zip(entries, frequencies, strict=True))
     tokenizer.initialized = True
     cut: Callable[[str], Iterable[str]] = tokenizer.cut
     return cut
 
 
 def _load_fugashi() -> Callable[[str], Iterable[str]]:
-    folder = import_optional("unidic_lite", _NEED.format("ja"), "ja").DICDIR
+    folder = import_optional("unidic_lite", "words of language 'ja'", "ja").DICDIR
     # The folder is given so that a full UniDic elsewhere on the machine does not change the words.
-    tagger = import_optional("fugashi", _NEED.format("ja"), "ja").Tagger(
-        f'-d "{folder}" -r "{folder}/mecabrc"'
-    )
-    return lambda text: [node.surface for node in tagger(replace_lone_surrogates(text))]
+    fugashi = import_optional("fugashi", "words of language 'ja'", "ja")
+    tagger = fugashi.Tagger(f'-d "{folder}" -r "{folder}/mecabrc"')
+    return lambda text: [node.surface for node in tagger(text)]
 
 
 def _load_pythainlp() -> Callable[[str], Iterable[str]]:
-    tokenize = import_optional("pythainlp.tokenize", _NEED.format("th"), "th").word_tokenize
+    tokenize = import_optional("pythainlp.tokenize", "words of language 'th'", "th").word_tokenize
     return lambda text: tokenize(text, engine="newmm") if text else []

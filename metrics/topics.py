@@ -31,12 +31,12 @@ _QUESTIONS_AT_ONCE = 256  # whose products are held at once: 256 x K x K floats
 
 @dataclass(frozen=True)
 class TopicCorpus:
-    """Word counts of a corpus of answers, made once and used by every topic model.
+    """Word counts of a corpus of answers, for all topic models.
 
     Attributes:
         counts: Distinct answers x words, as scikit-learn's CountVectorizer counts; None if no
             answer has a word.
-        documents: For each answer of each question, in order, its row of `counts`.
+        documents: The row of `counts` of each answer to each question, in order.
         rows: For each question, the rows of its answers that have words.
         tokenizer: The tokenizer's name, for signatures.
     """
@@ -53,8 +53,7 @@ class TopicResult:
 
     Attributes:
         per_question: The mean over seeds; None where fewer than two answers have words.
-        per_question_by_seed: The value for each seed, in the order of the seeds; None where
-            `per_question` is.
+        per_question_by_seed: The value for each seed; None where `per_question` is.
         seed_sd: The sample standard deviation over seeds of the mean over scored questions; None
             for one seed.
         signature: How the numbers were made.
@@ -75,34 +74,28 @@ def topic_corpus(
     """Count the words of all answers, each distinct answer once.
 
     Args:
-        answers_by_question: For each question, its answers; None for one that is missing, such as
-            a failed translation, which is no document of any model.
-        tokenize: Words of a text. The default is that of the published code, meant for English
-            (also for answers translated to English); it cuts Hindi words to pieces and sees a
-            Chinese clause as one word.
+        answers_by_question: The answers to each question; None for one that is missing, such as a
+            failed translation, which is not a document of the models.
+        tokenize: Words of a text. The default is the published code's, for English and answers
+            translated to it; it cuts Hindi words to pieces and sees a Chinese clause as one word.
         tokenizer: Its name for signatures.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-
     row_of: dict[str, int] = {}
-    rows = [
+    groups = [
         np.array([row_of.setdefault(a, len(row_of)) for a in answers if a is not None], np.int64)
         for answers in answers_by_question
     ]
     words = [tokenize(answer) for answer in row_of]
-    has_words = np.array([bool(own) for own in words], dtype=bool)
-    return TopicCorpus(
-        counts=CountVectorizer(analyzer=list).fit_transform(words) if any(words) else None,
-        documents=np.concatenate([*rows, np.empty(0, np.int64)]),
-        rows=[own[has_words[own]] for own in rows],
-        tokenizer=tokenizer,
-    )
+    has_words = np.array(list(map(bool, words)), dtype=bool)
+    documents = np.concatenate([*groups, np.empty(0, np.int64)])
+    rows = [group[has_words[group]] for group in groups]
+    return TopicCorpus(_count_words(words) if any(words) else None, documents, rows, tokenizer)
 
 
 def topic_consistencies(
     corpus: TopicCorpus, *, models: Sequence[TopicModel], seeds: Sequence[int] = (0,)
 ) -> dict[TopicModel, TopicResult]:
-    """`sim_lda<n>` and `sim_hdp`: do the answers to a question speak of the same topics?
+    """Return `sim_lda<n>` and `sim_hdp`: how alike the topics of a question's answers are.
 
     Formula: for each seed, the cosine of the topic distributions of two answers, averaged over all
     unordered pairs of one question's answers that have words; then the mean over seeds, and over
@@ -119,12 +112,11 @@ def topic_consistencies(
     Read a difference between languages only if it is large against `seed_sd`, and never compare
     values of different models, tokenizers or numbers of answers.
 
-    Edges: no questions, no two answers with words in any question: all None.
-
     Args:
-        corpus: What `topic_corpus` returned.
+        corpus: What `topic_corpus` returned; None for all questions if none has two answers with
+            words.
         models: Numbers of LDA topics, 1 to 100,000, and `hdp`.
-        seeds: Distinct seeds; one model of each kind is fitted for each, side by side.
+        seeds: Distinct seeds; one model of each kind is fitted for each, in parallel.
 
     Raises:
         ValueError: For no seed, a seed given twice, or a number of topics out of range.
@@ -138,12 +130,8 @@ def topic_consistencies(
     has_pairs = any(len(rows) > 1 for rows in corpus.rows)
     by_seed = _fit_all(corpus, models, seeds) if has_pairs else {}
     unscored: list[list[float | None]] = [[None] * len(corpus.rows)]
-    return {
-        model: _summarize(
-            by_seed.get(model, unscored), topic_signature(model, seeds, corpus.tokenizer)
-        )
-        for model in models
-    }
+    signs = {model: topic_signature(model, seeds, corpus.tokenizer) for model in models}
+    return {model: _summarize(by_seed.get(model, unscored), signs[model]) for model in models}
 
 
 def topic_metric(model: TopicModel) -> str:
@@ -154,29 +142,36 @@ def topic_metric(model: TopicModel) -> str:
 def topic_signature(model: TopicModel, seeds: Sequence[int], tokenizer: str) -> str:
     """State how a model's metric is made: model, tokenizer, seeds, library."""
     kind, library = ("hdp-vb", "gensim") if model == "hdp" else ("batch-vb-10", "scikit-learn")
-    return signature(
-        topic_metric(model),
-        libraries=(library,),
-        model=kind,
-        tokenizer=tokenizer,
-        seeds=tuple(seeds),
-    )
+    how = {"model": kind, "tokenizer": tokenizer, "seeds": tuple(seeds)}
+    return signature(topic_metric(model), libraries=(library,), **how)
+
+
+def _count_words(texts: Sequence[Sequence[str]]) -> SparseCounts:
+    """Count as scikit-learn's CountVectorizer: texts x words, words in alphabetical order."""
+    from scipy.sparse import csr_matrix
+
+    vocabulary = sorted({word for words in texts for word in words})
+    column = {word: at for at, word in enumerate(vocabulary)}
+    columns = [column[word] for words in texts for word in words]
+    bounds = np.cumsum([0, *map(len, texts)])
+    ones = np.ones(len(columns), np.int64)
+    counts = csr_matrix((ones, columns, bounds), shape=(len(texts), len(column)))
+    counts.sum_duplicates()
+    return counts
 
 
 def _fit_all(
     corpus: TopicCorpus, models: Sequence[TopicModel], seeds: Sequence[int]
 ) -> dict[TopicModel, list[list[float | None]]]:
-    """Return per model and seed each question's value; all fits share the cores."""
+    """Return each question's value per model and seed; all fits share the cores."""
     from tqdm import tqdm
 
     def fit(job: tuple[TopicModel, int]) -> list[float | None]:
-        model, seed = job
+        (model, seed), texts = job, (corpus.counts, corpus.documents)
         if model == "hdp":
-            topics = hdp.hdp_distributions(corpus.counts, corpus.documents, seed=seed)
+            topics = hdp.hdp_distributions(*texts, seed=seed)
         else:
-            topics = lda.lda_distributions(
-                corpus.counts, corpus.documents, n_topics=model, seed=seed
-            )
+            topics = lda.lda_distributions(*texts, n_topics=model, seed=seed)
         lengths = np.linalg.norm(topics, axis=1, keepdims=True)
         np.divide(topics, lengths, out=topics, where=lengths > 0)
         return _mean_cosines(topics, corpus.rows)

@@ -1,87 +1,58 @@
-"""Read a YAML file: what YAML would take amiss is an error that names file and line."""
+"""Read YAML files that people write: errors name file and line, and `no` is a word."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
-SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Text, numbers, true and false, dates, lists and mappings."""
-TEXT: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-"""The same with every value as text: `no` is the word 'no'."""
-
-_QUOTES = "a text with a colon, a comma, a bracket or a # needs quotation marks"
+_HINT = "a text with a colon, a comma, a bracket or a # needs quotation marks"
+_BOOL = "tag:yaml.org,2002:bool"
 
 
 class YamlError(ValueError):
-    """A file that is no YAML, or that YAML reads otherwise than it looks."""
+    """A file that is not YAML, or has a key twice."""
 
 
-def read_yaml(path: Path, kind: Any = SAFE) -> Any:
-    """What a YAML file says.
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML whose only truth values are true and false, as in YAML 1.2: `no` is Norwegian."""
 
-    Args:
-        path: The file.
-        kind: `SAFE` or `TEXT`.
+    yaml_implicit_resolvers: ClassVar[Any] = {
+        letter: [pair for pair in pairs if pair[0] != _BOOL]
+        for letter, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
+        """Refuse a key that occurs twice, of which PyYAML would drop the first."""
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if lines.setdefault(str(key.value), line) != line:
+                raise YamlError(
+                    f"line {line}: the key {key.value!r} occurs twice, first in line "
+                    f"{lines[key.value]}; keep one of them"
+                )
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(_BOOL, re.compile("true|True|TRUE|false|False|FALSE"), [*"tTfF"])
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file in UTF-8.
 
     Raises:
-        YamlError: Naming file and line, if it is no YAML in UTF-8, has a key twice in one mapping
-            (the first would be lost), or a bare `no`, `yes`, `on` or `off` as a key or in a list,
-            which YAML takes for false or true.
+        YamlError: Naming file and line, for a file that is not YAML or has a key twice.
     """
-    loader = None
     try:
-        loader = kind(path.read_text(encoding="utf-8-sig"))
-        node = loader.get_single_node()
-        _refuse(str(path), node)
-        return None if node is None else loader.construct_document(node)
-    except YamlError:
-        raise
+        return yaml.load(path.read_text(encoding="utf-8-sig"), _Loader)
+    except YamlError as error:
+        raise YamlError(f"{path}, {error}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        why = getattr(error, "problem", None) or " ".join(str(error).split())
-        hint = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else _QUOTES
-        raise YamlError(f"{path}{line}: not valid YAML ({why}); {hint}") from error
-    finally:
-        if loader is not None:
-            loader.dispose()
-
-
-def _refuse(path: str, top: yaml.Node | None) -> None:
-    """Raise for keys that stand twice, and for keys and items of lists that are no text."""
-    seen, waiting = set[int](), [top] if top else []
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or isinstance(node, yaml.ScalarNode):
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            named = [key for key, _ in node.value]
-            _refuse_twice(path, named)
-            waiting += [each for pair in node.value for each in pair]
-        else:
-            named = node.value
-            waiting += named
-        for item in named:
-            if item.tag.endswith(":bool") and item.value.lower() not in ("true", "false"):
-                raise YamlError(
-                    f"{path}, line {item.start_mark.line + 1}: YAML takes {item.value} for true or "
-                    f'false; a word needs quotation marks: "{item.value}"'
-                )
-
-
-def _refuse_twice(path: str, keys: list[yaml.Node]) -> None:
-    lines: dict[str, int] = {}
-    for key in keys:
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
-            continue
-        if key.value in lines:
-            raise YamlError(
-                f"{path}, line {line}: {key.value!r} stands there twice, first in line "
-                f"{lines[key.value]}; keep one of them, with all that both say"
-            )
-        lines[key.value] = line
+        reason = getattr(error, "problem", None) or " ".join(str(error).split())
+        hint = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else _HINT
+        raise YamlError(f"{path}{line}: not valid YAML ({reason}); {hint}") from error

@@ -1,4 +1,4 @@
-"""What `evaluate.load` of this folder reads: one class for all metrics, told by `config_name`."""
+"""What `evaluate.load` of this folder reads: one class, whose `config_name` is the metric."""
 
 import xling_metrics.hf.modules
 

@@ -1,49 +1,51 @@
-"""The metrics as `evaluate` modules; nothing is downloaded, all code is here.
+"""The metrics as modules of `evaluate`; nothing is downloaded.
 
     import evaluate
     from xling_metrics import hf
     hf.load("ngram_consistency").compute(predictions=[["an answer", "another answer"]])
     evaluate.load(hf.__path__[0], "chrf").compute(predictions=["a text"], references=["a text"])
 
-Of consistency, `predictions` holds for each question its answers. Every score is a plain mapping
-with the `value` (the mean over questions, or of the corpus), where there are any the values
-`per_question`, and the `signature`.
+For consistency, `predictions` holds the answers to each question. Every score is a mapping with
+the `value` (the mean over questions, or of the corpus), the values `per_question` where there are
+any, and the `signature`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import datasets
 import evaluate
-from xling_metrics import language as lang
+from xling_metrics import bleu as bleu_scores
+from xling_metrics import choices as choice_scores
+from xling_metrics import claims, classification, overlap, rouge, rubric
+from xling_metrics import language as language_module
+from xling_metrics.answer_language import answer_language_rule, classify_answer_language
 from xling_metrics.base import mean, signature
 from xling_metrics.hdp import hdp_words
-from xling_metrics.hf import pairs
-from xling_metrics.hf.pairs import fields, summary, words_of
 from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
 from xling_metrics.tokenization import lower_words, published_words, segmenter_name
 from xling_metrics.topics import TopicModel, topic_consistencies, topic_corpus, topic_metric
 
+Texts = Sequence[str]
 Answers = Sequence[Sequence[str]]
+Scores = dict[str, Any]
+BERT = "google-bert/bert-base-uncased"
 
 
 def load(name: str) -> MetricModule:
-    """The `evaluate` module of a metric.
-
-    Args:
-        name: A key of `MODULES`.
+    """Return the `evaluate` module of a metric, by its key in `MODULES`.
 
     Raises:
         ValueError: For another name; the message lists the choices.
     """
-    _check_name(name)
+    _validate_name(name)
     return MetricModule(config_name=name, keep_in_memory=True)
 
 
-def _check_name(name: str) -> None:
+def _validate_name(name: str) -> None:
     if name not in MODULES:
         raise ValueError(f"unknown metric {name!r}; choose one of {', '.join(MODULES)}")
 
@@ -52,7 +54,7 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]
     """An `evaluate.Metric` whose `config_name` is the metric."""
 
     def _info(self) -> evaluate.MetricInfo:
-        _check_name(self.config_name)
+        _validate_name(self.config_name)
         compute, inputs = MODULES[self.config_name]
         features = dict(zip(("predictions", "references"), inputs, strict=False))
         return evaluate.MetricInfo(
@@ -63,49 +65,67 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]
         )
 
     def _download_and_prepare(self, dl_manager: Any) -> None:
-        """Nothing is downloaded."""
+        """Download nothing."""
 
-    def _compute(self, **given: Any) -> dict[str, Any]:
-        return MODULES[self.config_name][0](**given)
-
-
-def ngram_consistency(predictions: Answers, language: str | None = None) -> dict[str, Any]:
-    """`sim_1gram` and `sim_2gram`: see `xling_metrics.ngrams`.
-
-    Args:
-        predictions: For each question, its answers.
-        language: None for the published word pattern (English); a code for words of a language.
-    """
-    tokenize = partial(lower_words, language=language) if language else published_words
-    corpus = ngram_consistency_corpus(predictions, tokenize=tokenize)
-    tokens = f"lower_words:{language}" if language else "published_words"
-    words = segmenter_name(language) if language else None
-    return fields(("sim_1gram", "sim_2gram"), corpus, pairs="all", tokens=tokens, words=words)
+    def _compute(self, **inputs: Any) -> Scores:
+        return MODULES[self.config_name][0](**inputs)
 
 
-def answer_length(predictions: Answers, language: str = "en") -> dict[str, Any]:
-    """`length_words`, its standard deviation and `distinct_answers` of each question."""
-    lengths = [answer_lengths(answers, language) for answers in predictions]
-    distinct = [float(distinct_answers(answers)) for answers in predictions]
-    how: Any = {"words": segmenter_name(language), "language": language}
-    std = signature("length_words_std", ddof=0, **how)
+def _summarize(values: Iterable[float | None], sign: str) -> Scores:
+    """Return the mean of what is scored, the values, and the signature."""
+    rows = [None if value is None else float(value) for value in values]
+    scored = [value for value in rows if value is not None]
+    return {"value": mean(scored), "per_question": rows, "signature": sign}
+
+
+def _summarize_fields(names: Iterable[str], rows: Sequence[Any], **how: Any) -> Scores:
+    """Summarize each of some attributes; None where a row is, or has none."""
     return {
-        "length_words": summary([item.mean for item in lengths], signature("length_words", **how)),
-        "length_words_std": summary([item.std for item in lengths], std),
-        "distinct_answers": summary(distinct, signature("distinct_answers")),
+        name: _summarize((row and getattr(row, name) for row in rows), signature(name, **how))
+        for name in names
     }
 
 
-def language_consistency(predictions: Answers, language: str) -> dict[str, Any]:
-    """`language_consistency`: the share of sentences in `language`, by langid."""
-    shares = [
-        mean([v for v in lang.language_consistency_corpus(answers, language) if v is not None])
-        for answers in predictions
-    ]
-    sign = signature(
-        "language_consistency", split="sentencex", language=language, libraries=("langid",)
+def _words_of(code: str) -> str:
+    return f"lower_words:{code}:{segmenter_name(code)}"
+
+
+# Repeated answers
+
+
+def ngram_consistency(predictions: Answers, language: str | None = None) -> Scores:
+    """`sim_1gram` and `sim_2gram`, by the published words (English) or those of a language."""
+    tokenize = partial(lower_words, language=language) if language else published_words
+    tokens = f"lower_words:{language}" if language else "published_words"
+    words = segmenter_name(language) if language else None
+    rows = ngram_consistency_corpus(predictions, tokenize=tokenize)
+    return _summarize_fields(
+        ("sim_1gram", "sim_2gram"), rows, pairs="all", tokens=tokens, words=words
     )
-    return {"language_consistency": summary(shares, sign)}
+
+
+def answer_length(predictions: Answers, language: str = "en") -> Scores:
+    """`length_words`, its standard deviation and `distinct_answers` of each question."""
+    rows = [answer_lengths(answers, language) for answers in predictions]
+    distinct = [distinct_answers(answers) for answers in predictions]
+    how: Any = {"words": segmenter_name(language), "language": language}
+    std = signature("length_words_std", ddof=0, **how)
+    return {
+        "length_words": _summarize((row.mean for row in rows), signature("length_words", **how)),
+        "length_words_std": _summarize((row.std for row in rows), std),
+        "distinct_answers": _summarize(distinct, signature("distinct_answers")),
+    }
+
+
+def language_consistency(predictions: Answers, language: str) -> Scores:
+    """`language_consistency`: the share of sentences in a language, by langid."""
+    score = language_module.language_consistency_corpus
+    shares = (
+        mean([share for share in score(answers, language) if share is not None])
+        for answers in predictions
+    )
+    how: Any = {"split": "sentencex", "language": language, "libraries": ("langid",)}
+    return {"language_consistency": _summarize(shares, signature("language_consistency", **how))}
 
 
 def topic_similarity(
@@ -113,88 +133,163 @@ def topic_similarity(
     n_topics: TopicModel = 20,
     seeds: Sequence[int] = (0,),
     language: str | None = None,
-) -> dict[str, Any]:
+) -> Scores:
     """`sim_lda<n>` or, for `hdp`, `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
-    tokenize = partial(lower_words, language=language) if language else published_words
-    name = words_of(language) if language else "published_words"
-    if n_topics == "hdp" and not language:
+    tokenize, name = published_words, "published_words"
+    if language:
+        tokenize, name = partial(lower_words, language=language), _words_of(language)
+    elif n_topics == "hdp":
         tokenize, name = hdp_words, "gensim_simple_preprocess"
     corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
     result = topic_consistencies(corpus, models=(n_topics,), seeds=seeds)[n_topics]
-    return {
-        topic_metric(n_topics): {
-            **summary(result.per_question, result.signature),
-            "seed_sd": result.seed_sd,
-        }
-    }
+    summary = _summarize(result.per_question, result.signature)
+    return {topic_metric(n_topics): summary | {"seed_sd": result.seed_sd}}
 
 
-def bertscore_consistency(
-    predictions: Answers, model: str = "google-bert/bert-base-uncased", **options: Any
-) -> dict[str, Any]:
-    """`bertscore_p`, `_r`, `_f1` and `sim_sent` (extra `hf`): see `xling_metrics.bertscore`.
-
-    Args:
-        predictions: For each question, its answers.
-        model: The encoder's name or folder.
-        **options: Further arguments of `xling_metrics.encoder.Encoder.load`.
-    """
+def bertscore_consistency(predictions: Answers, model: str = BERT, **options: Any) -> Scores:
+    """`bertscore_p`, `_r`, `_f1` and `sim_sent` (extra `hf`); options are of `Encoder.load`."""
     from xling_metrics.bertscore import bertscore_signature, score_pairs, sim_sent_signature
     from xling_metrics.encoder import Encoder
 
     encoder = Encoder.load(model, **options)
-    corpus = score_pairs(predictions, encoder)
-    names = ("bertscore_p", "bertscore_r", "bertscore_f1")
-    signatures = {name: bertscore_signature(encoder) for name in names}
-    signatures["sim_sent"] = sim_sent_signature(encoder)
+    rows = score_pairs(predictions, encoder)
+    signs = dict.fromkeys(("bertscore_p", "bertscore_r", "bertscore_f1"), bertscore_signature)
     return {
-        name: summary([getattr(item, name) for item in corpus], sign)
-        for name, sign in signatures.items()
+        name: _summarize((getattr(row, name) for row in rows), sign(encoder))
+        for name, sign in {**signs, "sim_sent": sim_sent_signature}.items()
     }
 
 
-def bertscore(
-    predictions: Sequence[str],
-    references: Sequence[str],
-    model: str = "google-bert/bert-base-uncased",
-    **options: Any,
-) -> dict[str, Any]:
-    """`bertscore_p`, `_r` and `_f1` of each text (extra `hf`), without rescaling.
+# Texts beside references
 
-    Args:
-        predictions: The texts.
-        references: Their references.
-        model: The encoder's name or folder.
-        **options: Further arguments of `xling_metrics.encoder.Encoder.load`.
-    """
+
+def bertscore(predictions: Texts, references: Texts, model: str = BERT, **options: Any) -> Scores:
+    """`bertscore_p`, `_r` and `_f1`, not rescaled (extra `hf`); options are of `Encoder.load`."""
     from xling_metrics.bertscore import bertscore_signature, score_references
     from xling_metrics.encoder import Encoder
 
     encoder = Encoder.load(model, **options)
-    (made,) = score_references(predictions, references, encoder)
+    (scores,) = score_references(predictions, references, encoder)
     sign = bertscore_signature(encoder, rescaled=False)
-    return {f"bertscore_{kind}": summary(getattr(made, kind), sign) for kind in ("p", "r", "f1")}
+    return {f"bertscore_{kind}": _summarize(getattr(scores, kind), sign) for kind in scores._fields}
+
+
+def bleu(predictions: Texts, references: Texts, language: str = "en") -> Scores:
+    """`sacrebleu` of the corpus, in percent, and the mean of `bleu1` to `bleu4` and `bleu`."""
+    corpus = bleu_scores.corpus_bleu(predictions, references, language)
+    rows = [
+        bleu_scores.sentence_bleu(lower_words(one, language), lower_words(other, language))
+        for one, other in zip(predictions, references, strict=True)
+    ]
+    return {
+        "sacrebleu": {"value": corpus.score_percent, "signature": corpus.signature},
+        **_summarize_fields(bleu_scores.SentenceBleu._fields, rows, tokens=_words_of(language)),
+    }
+
+
+def rouge_scores(predictions: Texts, references: Texts, language: str = "en") -> Scores:
+    """`rouge1`, `rouge2`, `rougeL` as the package `rouge`, `*_standard` as `rouge-score`."""
+    pairs = list(zip(predictions, references, strict=True))
+    words = [(lower_words(one, language), lower_words(other, language)) for one, other in pairs]
+    published = [rouge.rouge(*pair) for pair in pairs]
+    standard = [rouge.rouge_standard(*pair) for pair in words]
+    return {
+        **_summarize_fields(rouge.Rouge._fields, published, tokens="white_space"),
+        **_summarize_fields(rouge.StandardRouge._fields, standard, tokens=_words_of(language)),
+    }
+
+
+def chrf(predictions: Texts, references: Texts) -> Scores:
+    """`chrf2` of each text, in percent."""
+    rows = map(overlap.chrf, predictions, references)
+    return {"chrf2": _summarize(rows, overlap.chrf_signature())}
+
+
+def verdicts(predictions: Sequence[int | None], references: Sequence[int]) -> Scores:
+    """Macro precision, recall and F1, accuracy, hard AUC of 0 and 1; None: no answer."""
+    scores = classification.classification_scores(references, predictions)
+    return _of_corpus(scores, classification.classification_signature)
+
+
+def probabilities(predictions: Sequence[float | None], references: Sequence[int]) -> Scores:
+    """`auc`, `ece` and `brier` of the probability of 1; None: undefined."""
+    scores = classification.probability_scores(references, predictions)
+    return _of_corpus(scores, classification.probability_signature)
+
+
+def _of_corpus(scores: Any, sign: Callable[[str], str]) -> Scores:
+    values = scores._asdict()
+    n = values.pop("n")
+    return {name: {"value": value, "signature": sign(name)} for name, value in values.items()} | {
+        "n": n
+    }
+
+
+def choices(predictions: Sequence[Texts | None], references: Sequence[Texts]) -> Scores:
+    """`acc` (all correct letters and no other) and `jaccard`, of lists of letters."""
+    pairs = list(zip(predictions, references, strict=True))
+    exact = (float(choice_scores.is_exact_match(*pair)) for pair in pairs)
+    partial_credit = (choice_scores.jaccard(*pair) for pair in pairs)
+    return {
+        "acc": _summarize(exact, signature("acc", equal="letter_sets")),
+        "jaccard": _summarize(partial_credit, signature("jaccard")),
+    }
+
+
+def information(
+    predictions: Sequence[claims.Labels | None], references: Sequence[claims.Labels | None]
+) -> Scores:
+    """`information_f1` of labels of the claims of answers and of reference answers."""
+    rows = [claims.claim_scores(*pair) for pair in zip(predictions, references, strict=True)]
+    f1 = {"value": claims.information_f1(rows), "signature": signature("information_f1")}
+    return {"information_f1": f1, **_summarize_fields(claims.ClaimScores._fields, rows)}
+
+
+def rubric_scores(
+    predictions: Sequence[Sequence[bool | None]], references: Sequence[Sequence[float]]
+) -> Scores:
+    """`rubric_score`: points of the rubric items that are met over those that could be."""
+    rows = (rubric.rubric_score(*pair) for pair in zip(predictions, references, strict=True))
+    return {"rubric_score": _summarize(rows, signature("rubric_score"))}
+
+
+# Texts by themselves
+
+
+def answer_language(predictions: Texts, language: str) -> Scores:
+    """`in_users_language`: whether each answer is; None where it is too short to tell."""
+    inside = (row.in_language for row in classify_answer_language(predictions, language))
+    sign = signature("in_users_language", language=language, libraries=("langid",))
+    return {"in_users_language": _summarize(inside, sign + answer_language_rule(language))}
+
+
+def language_confusion(predictions: Texts, language: str) -> Scores:
+    """`line_pass` and `word_pass` of each answer: the Language Confusion Benchmark's."""
+    rows = language_module.score_language_confusion(predictions, language)
+    return _summarize_fields(
+        ("line_pass", "word_pass"), rows, language=language, libraries=("langid",)
+    )
 
 
 _TEXT, _TRUE, _NUMBER = (datasets.Value(kind) for kind in ("string", "bool", "float64"))
 _LABEL, _ANSWERS = datasets.Value("int64"), datasets.Sequence(_TEXT)
 
-MODULES: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Any, ...]]] = {
+MODULES: dict[str, tuple[Callable[..., Scores], tuple[Any, ...]]] = {
     "ngram_consistency": (ngram_consistency, (_ANSWERS,)),
     "answer_length": (answer_length, (_ANSWERS,)),
     "language_consistency": (language_consistency, (_ANSWERS,)),
     "topic_consistency": (topic_similarity, (_ANSWERS,)),
     "bertscore_consistency": (bertscore_consistency, (_ANSWERS,)),
     "bertscore": (bertscore, (_TEXT, _TEXT)),
-    "bleu": (pairs.bleu, (_TEXT, _TEXT)),
-    "rouge": (pairs.rouge_scores, (_TEXT, _TEXT)),
-    "chrf": (pairs.chrf, (_TEXT, _TEXT)),
-    "verdicts": (pairs.verdicts, (_LABEL, _LABEL)),
-    "probabilities": (pairs.probabilities, (_NUMBER, _LABEL)),
-    "choices": (pairs.choices, (_ANSWERS, _ANSWERS)),
-    "information": (pairs.information, (datasets.Sequence(_TRUE), datasets.Sequence(_TRUE))),
-    "rubric": (pairs.rubric_scores, (datasets.Sequence(_TRUE), datasets.Sequence(_NUMBER))),
-    "answer_language": (pairs.answer_language, (_TEXT,)),
-    "language_confusion": (pairs.language_confusion, (_TEXT,)),
+    "bleu": (bleu, (_TEXT, _TEXT)),
+    "rouge": (rouge_scores, (_TEXT, _TEXT)),
+    "chrf": (chrf, (_TEXT, _TEXT)),
+    "verdicts": (verdicts, (_LABEL, _LABEL)),
+    "probabilities": (probabilities, (_NUMBER, _LABEL)),
+    "choices": (choices, (_ANSWERS, _ANSWERS)),
+    "information": (information, (datasets.Sequence(_TRUE), datasets.Sequence(_TRUE))),
+    "rubric": (rubric_scores, (datasets.Sequence(_TRUE), datasets.Sequence(_NUMBER))),
+    "answer_language": (answer_language, (_TEXT,)),
+    "language_confusion": (language_confusion, (_TEXT,)),
 }
-"""The metrics by name: the plain function, and what it takes as predictions and references."""
+"""The metrics by name: the function, and the features of predictions and references."""

@@ -10,7 +10,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
-from xling_metrics.classification import ECE_BINS
 from xling_metrics.stats.resampling import Floats
 
 K = TypeVar("K", bound=Hashable)
@@ -18,6 +17,8 @@ Rows = Mapping[K, Sequence[tuple[int, float | None]]]
 """Question -> its rows (label 0 or 1, probability of 1 or None, which is left out)."""
 
 Sums = dict[K, Sequence[float] | None]
+
+ECE_BINS = 15
 
 
 def brier_sums(rows: Rows[K]) -> Sums[K]:

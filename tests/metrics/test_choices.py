@@ -15,7 +15,7 @@ def test_sets_of_letters():
     assert jaccard({"A"}, {"A"}) == 1.0
     assert jaccard({"A"}, {"B"}) == 0.0
     assert jaccard(None, {"B"}) is None
-    with pytest.raises(ValueError, match="at least one right letter"):
+    with pytest.raises(ValueError, match="at least one correct letter"):
         jaccard({"A"}, set())
 
 

@@ -40,7 +40,7 @@ def test_nothing_scorable_is_none():
 def test_bad_input():
     for message, score, given in (
         ("labels has 1, verdicts has 2", classification_scores, ([1], [1, 0])),
-        ("labels must be 0 or 1, got 2", classification_scores, ([2], [1])),
+        ("must be 0 or 1, got 2", classification_scores, ([2], [1])),
         ("probabilities", probability_scores, ([1], [1.5])),
     ):
         with pytest.raises(ValueError, match=message):
@@ -75,7 +75,7 @@ def test_probability_scores_by_hand():
     assert scores.ece == pytest.approx(0.025 + 0.05 + 0.3)
 
 
-def test_equals_scikit_learn_and_names_it():
+def test_equals_scikit_learn():
     rng = random.Random(1)
     labels = [rng.randint(0, 1) for _ in range(300)]
     chances = [rng.choice([rng.random(), 0.5]) for _ in labels]
@@ -87,8 +87,4 @@ def test_equals_scikit_learn_and_names_it():
     assert hard.auc_hard == pytest.approx(hard.macro_recall, abs=1e-12)
     assert soft.auc == pytest.approx(sk.roc_auc_score(labels, chances))
     assert soft.brier == pytest.approx(sk.brier_score_loss(labels, chances))
-    import sklearn
-
-    assert classification_signature("macro_f1") == (
-        f"macro_f1|average:macro|labels:0,1|scikit-learn:{sklearn.__version__}"
-    )
+    assert classification_signature("macro_f1") == "macro_f1|average:macro|labels:0,1"

@@ -105,13 +105,13 @@ def test_two_texts_by_hand(baseline: Any, expected: Any):
     a = text([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0.0, 1.0, 0.0], [3.0, 4.0])
     tokens = [[0.0, 1.0], [1.0, 0.0], [0.6, 0.8], [-1.0, 0.0]]
     b = text(tokens, [0.0, 0.5, 0.5, 0.0], [4.0, 3.0])
-    (pair,) = bertscore._question([(1,), (2,)], {(1,): a, (2,): b}, baseline).pairs
+    (pair,) = bertscore._score_question([(1,), (2,)], {(1,): a, (2,): b}, baseline).pairs
     assert pair == pytest.approx(expected, abs=1e-6)
 
 
 def test_opposite_texts_have_no_harmonic_mean():
     a, b = text([[1.0, 0.0]], [1.0], [1.0, 0.0]), text([[0.0, 1.0]], [1.0], [0.0, 1.0])
-    found = bertscore._question([(1,), (2,)], {(1,): a, (2,): b}, None)
+    found = bertscore._score_question([(1,), (2,)], {(1,): a, (2,): b}, None)
     assert found.pairs == ((0.0, 0.0, 0.0, 0.0),)
 
 
@@ -182,8 +182,8 @@ def test_working_in_pieces_changes_nothing(enc: Encoder, monkeypatch: pytest.Mon
 
 def test_each_distinct_text_is_encoded_once(enc: Encoder, monkeypatch: pytest.MonkeyPatch):
     seen, forward = [], Encoder._forward
-    noted = lambda self, batch: (seen.extend(batch), forward(self, batch))[1]  # noqa: E731
-    monkeypatch.setattr(Encoder, "_forward", noted)
+    spy = lambda self, batch: (seen.extend(batch), forward(self, batch))[1]  # noqa: E731
+    monkeypatch.setattr(Encoder, "_forward", spy)
     score_pairs([["fever", "cough", "fever"], ["cough", "Fever "]], enc)
     assert len(seen) == len(set(seen)) == 2
 
@@ -214,9 +214,9 @@ def test_pairs_plain_and_weighed_by_idf_equal_bert_score(tiny: str, enc: Encoder
 def test_idf_by_hand(enc: Encoder):
     idf = compute_idf(["fever", "fever cough", "fever rash"], enc)
     fever, cough = (enc.tokenize([word])[0][1] for word in ("fever", "cough"))
-    assert idf.of(fever) == 0.0  # all three have it: log(4 / 4)
-    assert idf.of(cough) == pytest.approx(math.log(4 / 2))
-    assert idf.of(-1) == pytest.approx(math.log(4))
+    assert idf.weight(fever) == 0.0  # all three have it: log(4 / 4)
+    assert idf.weight(cough) == pytest.approx(math.log(4 / 2))
+    assert idf.weight(-1) == pytest.approx(math.log(4))
     # A text of nothing but what all have weighs nothing, and is unscored.
     (scores,) = score_references(["fever", "cough"], ["cough", "cough"], enc, [idf])
     assert scores.f1 == [None, 1.0]

@@ -11,6 +11,7 @@ import langid
 import numpy as np
 import pytest
 from xling_metrics import langid_batches
+from xling_metrics.acceleration import load_kernel
 from xling_metrics.language import (
     _UNSPACED_LETTER,
     LanguageConfusion,
@@ -20,14 +21,11 @@ from xling_metrics.language import (
     in_language_rule,
     langid_code,
     langid_knows,
-    language_consistency,
     language_consistency_corpus,
-    line_pass,
     published_language_consistency_corpus,
     published_sentences,
     score_language_confusion,
     sentences,
-    word_pass,
 )
 from xling_metrics.tokenization import words
 
@@ -47,6 +45,11 @@ RU = "Если после приёма лекарства вам стало ху
 EVERY = {"en": EN, "es": ES, "fr": FR, "zh": ZH, "hi": HI, "ja": JA, "ko": KO, "ar": AR, "ru": RU}
 
 
+def language_consistency(text: str, language: str) -> float | None:
+    (share,) = language_consistency_corpus([text], language)
+    return share
+
+
 @functools.cache
 def _label(text: str | bytes) -> str:
     return str(langid.classify(text)[0])
@@ -58,7 +61,7 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     if request.param == "compiled":
         pytest.importorskip("numba")
     else:
-        monkeypatch.setattr(langid_batches, "_kernel", lambda _size: None)
+        monkeypatch.setattr(langid_batches, "load_kernel", lambda *_args, **_options: None)
 
 
 def test_identify_literals_and_nothing_of_empty_text():
@@ -109,10 +112,10 @@ def test_batches_do_not_change_labels(kernel, monkeypatch):
 def test_numba_is_loaded_where_that_pays(monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("numba")
     monkeypatch.delitem(sys.modules, "numba")
-    assert langid_batches._kernel(10_000) is None
+    assert load_kernel("_langid_kernel", worthwhile=False) is None
     monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
     monkeypatch.delitem(sys.modules, "xling_metrics._langid_kernel", raising=False)
-    assert langid_batches._kernel(1 << 30) is None
+    assert load_kernel("_langid_kernel") is None
 
 
 def test_sums_are_exact_in_any_order():
@@ -129,23 +132,7 @@ def test_sums_are_exact_in_any_order():
 def test_long_lines_are_those_of_five_words():
     """Counted word by word; two letters of a script without spaces stand for a word."""
     rng = random.Random(3)
-    pool = [
-        "a",
-        "don't",
-        "3.5",
-        "水を",
-        "薬",
-        "ยา",
-        "ок",
-        "।",
-        "-",
-        "គ",
-        "คำ",
-        "मरीज़",
-        "2-3",
-        "_",
-        "。",
-    ]
+    pool = ["a", "don't", "3.5", "水を", "薬", "ยา", "ок", "।", "-", "គ", "คำ", "मरीज़", "2-3", "_", "。"]  # fmt: skip
     seen = set()
     for _ in range(600):
         line = rng.choice([" ", "", " - "]).join(rng.choices(pool, k=rng.randrange(12)))
@@ -230,7 +217,6 @@ LONG = ZH * 4  # one line, long enough in Chinese that langid has no doubt
 )  # fmt: skip
 def test_line_and_word_pass(text, language, lines, words):
     assert score_language_confusion([text], language) == [LanguageConfusion(lines, words)]
-    assert line_pass(text, language) is lines and word_pass(text, language) is words
 
 
 @pytest.mark.realdata

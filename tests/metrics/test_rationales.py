@@ -17,7 +17,7 @@ from xling_metrics.base import library_version
 from xling_metrics.bleu import corpus_bleu, ngram_matches, sentence_bleu
 from xling_metrics.rationale_tokens import (
     RATIONALE_LANGUAGES,
-    rationale_tokenizer_name,
+    rationale_token_names,
     rationale_tokens,
     tokenize_rationale,
 )
@@ -193,9 +193,12 @@ def test_three_forms():
 def test_tokenizer_names_and_an_unknown_language():
     with pytest.raises(ValueError, match="'de'; choose from: en, zh, ja, fr, ru, es"):
         rationale_tokens("Ja", "de")
-    assert rationale_tokenizer_name("fr") == f"nltk-word+punkt-untrained:{library_version('nltk')}"
-    assert rationale_tokenizer_name("zh-CN") == f"jieba:{library_version('jieba')}"
-    assert rationale_tokenizer_name("ja") == f"janome:{library_version('janome')}"
+    bleu = f"nltk-word+punkt-untrained:{library_version('nltk')}"
+    assert rationale_token_names("fr") == (bleu, "white_space", "lower_letters_digits_marks")
+    jieba = f"jieba:{library_version('jieba')}"
+    in_tokens = (f"white_space_of_{jieba}", f"lower_letters_digits_marks_of_{jieba}")
+    assert rationale_token_names("zh-CN") == (jieba, *in_tokens)
+    assert rationale_token_names("ja").bleu == f"janome:{library_version('janome')}"
 
 
 def test_no_data_is_read_or_fetched(tmp_path):

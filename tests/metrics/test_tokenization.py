@@ -29,17 +29,14 @@ CASES = yaml.safe_load((DATA / "languages.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("language", ["en", "hi", "zh"])
-def test_cut_once_are_the_same_words(monkeypatch: pytest.MonkeyPatch, language: str):
+def test_a_cache_gives_the_same_words_and_segments_once(monkeypatch, language):
     # "e" with an accent of its own is one letter in NFC; "क" with a nukta two in NFC; an angstrom.
     texts = ["Ne\u0301 PAIN pain", "\u0958लम दर्द दर्द", "\u212b 头疼，膝盖疼。", "", "a 1\u0301 b"]
-    expected = [(lower_words(text, language), length_words(text, language)) for text in texts]
-    cut = TokenCache(language)
-    assert [(cut.lower(text), cut.length(text)) for text in texts] == expected
-    again = TokenCache(language)
-    assert [again.length(text) for text in texts] == [length for _, length in expected]
-    for name in ("lower_words", "length_words"):
-        monkeypatch.setattr(words_module, name, None)  # not called again
-    assert [(cut.lower(text), cut.length(text)) for text in texts] == expected
+    expected = [lower_words(text, language) for text in texts]
+    cache = TokenCache(language)
+    assert [cache.words(text) for text in texts] == expected
+    monkeypatch.setattr(words_module, "lower_words", None)
+    assert [cache.words(text) for text in texts] == expected
 
 
 def test_has_words():

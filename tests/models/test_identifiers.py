@@ -82,12 +82,10 @@ def test_labels_that_stand_for_a_language(known, language, labels):
 
 def test_consistency_and_lines_by_another_identifier():
     """Three sentences of which the other takes one for Spanish; a line without letters."""
-    says = Identifier("test", frozenset({"es"}), lambda texts: [
-        "es" if "Agua" in text else None for text in texts
-    ])  # fmt: skip
+    other = Identifier("test", frozenset({"es"}), lambda text: "es" if "Agua" in text else None)
 
     def decide(texts):
-        return says.in_language(texts, {"es"})
+        return other.in_language(texts, {"es"})
 
     answer = "Agua y sol para todos hoy. Pan. Vino."
     assert language_consistency_corpus([answer, "12."], "es", decide=decide) == [
@@ -97,8 +95,8 @@ def test_consistency_and_lines_by_another_identifier():
     lines = "Agua y sol para todos hoy.\n1 2 3 4 5 6 7\nDos palabras"
     assert score_language_confusion([lines], "es", decide=decide)[0].line_pass is True
     assert score_language_confusion([lines], "xx", decide=decide)[0].line_pass is True
-    other = "Agua y sol para todos hoy.\nPan y vino para todos hoy."
-    assert score_language_confusion([other], "es", decide=decide)[0].line_pass is False
+    mixed = "Agua y sol para todos hoy.\nPan y vino para todos hoy."
+    assert score_language_confusion([mixed], "es", decide=decide)[0].line_pass is False
 
 
 def test_setting_is_checked_at_once(tmp_path, monkeypatch):

@@ -111,9 +111,8 @@ SLIPS = {
     "script": [
         (ROWS, "dag_Latn", "dag_Grek", r"'answer' \[dag\]: is not in the letters of Dagbani"),
         (SAMPLE, " ", " ", "id 23: question_Dagbani: is not in the letters of Dagbani")],
-    "code": [(DATASETS, "- dag", "- dga", "datasets.yaml, demo: the language 'dga' has no row. Mend the code")],
+    "code": [(DATASETS, "- dag", "- dga", "datasets.yaml, demo: the language 'dga' has no row. Correct the code")],
     "field": [(DATASETS, "- dag", "- dag\n    langs: dag", "datasets.yaml, demo: unknown field 'langs'")],
-    "Norwegian": [(DATASETS, "- dag", "- no", 'line .* YAML takes no .* quotation marks: "no"')],
     "letters of words": [(WORDS, "yes: iin", "yes: ναι", "words.yaml: dag: yes: none is in the letters of Dagbani")],
     "column": [(SAMPLE, "question_Dagbani", "question_Dag", "'question_Dagbani' is missing")],
     "code of a prompt": [(TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")],

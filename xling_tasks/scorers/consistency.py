@@ -76,9 +76,9 @@ class Scorer:
         processes, which the topic models are fitted on.
         """
         kept = [[text for text in answers if text is not None] for answers in own]
-        cut = TokenCache(self.language)  # for lengths, n-grams and topics: segmenters take long
+        cache = TokenCache(self.language)  # for lengths, n-grams and topics: segmenters are slow
         length, tokenize = (
-            (None, published_words) if self.kind == "published" else (cut.length, cut.lower)
+            (None, published_words) if self.kind == "published" else (cache.length, cache.words)
         )
         lengths = [answer_lengths(texts, self.language, length=length) for texts in kept]
         values_of: Values = {"length_words": [length.mean for length in lengths]}

@@ -70,10 +70,11 @@ class RationaleScorer:
             "sacrebleu": (self._corpus_bleu, corpus_bleu([""], ["x"], self.language).signature)
         }
         if self.cut:
-            words = tokens.rationale_tokenizer_name(self.language)
-            kinds = dict.fromkeys(BLEU, "nltk-method1") | dict.fromkeys(ROUGE, "rouge-1.0.1")
-            kinds |= dict.fromkeys(STANDARD, "rouge-score")
-            for name, kind in kinds.items():
+            named = tokens.rationale_token_names(self.language)
+            kinds = dict.fromkeys(BLEU, ("nltk-method1", named.bleu))
+            kinds |= dict.fromkeys(ROUGE, ("rouge-1.0.1", named.rouge))
+            kinds |= dict.fromkeys(STANDARD, ("rouge-score", named.standard))
+            for name, (kind, words) in kinds.items():
                 sign = signature(name, like=kind, tokens=words, aggregation="mean_of_rationales")
                 metrics[name] = (MEAN, sign)
         if self.encoder is not None:

@@ -1,9 +1,9 @@
-"""Compiled loops: the folder in which numba keeps them may be full, spoilt or read-only."""
+"""Compiled loops: the folder of numba's cache may be full, spoilt or read-only."""
 
 from __future__ import annotations
 
 import pytest
-from xling_metrics.compiled import compiled
+from xling_metrics.acceleration import compile_loop
 
 caching = pytest.importorskip("numba.core.caching")
 
@@ -19,22 +19,22 @@ def test_a_full_disk_does_not_end_a_run(monkeypatch, tmp_path):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
-    assert compiled()(_double)(4) == 8
+    assert compile_loop()(_double)(4) == 8
     assert not [*tmp_path.rglob("*.nb?")]
 
 
 def test_spoilt_files_are_compiled_anew(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
-    assert compiled()(_double)(4) == 8
+    assert compile_loop()(_double)(4) == 8
     kept = [*tmp_path.rglob("*.nb?")]
     assert kept
     for content in (b"", b"spoilt"):
         for file in kept:
             file.write_bytes(content)
-        assert compiled()(_double)(4) == 8
+        assert compile_loop()(_double)(4) == 8
 
 
 def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "file" / "folder"))
-    assert compiled()(_double)(4) == 8
+    assert compile_loop()(_double)(4) == 8
