@@ -441,8 +441,8 @@ def readers(out: Path, to: Path, other: Path | None = None, name: str = "") -> d
 
     Commands that compare have OTHER at the other side, by default the same; NAME is for a board.
     """
-    few, judge = ["--n-resamples", "1000"], ["--judge", "xling_baseline"]
-    hf = ["--model-id", "a/b"]
+    few, judge = ["--n-resamples", "1000"], ["--metadata", "judge=xling_baseline"]
+    hf = ["--model-id", "a/b", "--dataset-id", "a/data"]
     words: dict[str, list[Any]] = {
         "report": ["report", out, *few, "--to", to / "report"],
         "leaderboard": [
