@@ -1,7 +1,7 @@
 """How values of documents become a metric: sums per document, and the score as a function of them.
 
 The one place for both who make a score (tasks) and who make it again from logged values, with
-intervals over questions (reports): see `xling_metrics.stats.intervals`.
+intervals over questions (reports): see `xling_metrics.stats.jackknife`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
-from xling_metrics.stats.intervals import Score, ratio
-from xling_metrics.stats.resampling import Floats, quietly
+from xling_metrics.stats.estimate import Floats, Score, ratio, suppress_warnings
 
 Sums: TypeAlias = tuple[float, ...]
 Pair: TypeAlias = Mapping[str, float | None]
@@ -48,7 +47,7 @@ class MetricAggregation:
         totals = [sum(column) for column in zip(*rows, strict=True)]
         if not totals:
             return None
-        value = float(quietly(self.score, np.array([totals]))[0])
+        value = float(suppress_warnings(self.score, np.array([totals]))[0])
         return self.limited(value) if math.isfinite(value) else None
 
     def limited(self, value: float) -> float:

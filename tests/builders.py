@@ -441,16 +441,17 @@ def readers(out: Path, to: Path, other: Path | None = None, name: str = "") -> d
 
     Commands that compare have OTHER at the other side, by default the same; NAME is for a board.
     """
-    few, judge = ["--n-resamples", "1000"], ["--metadata", "judge=xling_baseline"]
+    judge = ["--metadata", "judge=xling_baseline"]
     hf = ["--model-id", "a/b", "--dataset-id", "a/data"]
     words: dict[str, list[Any]] = {
-        "report": ["report", out, *few, "--to", to / "report"],
+        "report": ["report", out, "--to", to / "report"],
         "leaderboard": [
             "leaderboard",
             f"{name}={out}" if name else out,
             "--to",
             to / "leaderboard",
         ],
+        "samples": ["samples", out, "--to", to / "samples"],
         "compare": ["compare", out, other or out, "--to", to / "compare"],
         "compare back": ["compare", other or out, out, "--to", to / "compare"],
         "annotate": ["annotate", out, "--n", "4", "--to", to / "page.html"],

@@ -14,7 +14,7 @@ from xling_tasks.harness.arguments import (
     kind_of,
     which_model,
 )
-from xling_tasks.logs.alike import told
+from xling_tasks.logs.config_diff import _without_transport
 from xling_tasks.logs.results import model_line
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.model_config import ModelConfig
@@ -52,7 +52,7 @@ def test_how_it_is_asked_makes_no_other_model(argument):
     name, _, value = argument.partition("=")
     plain, other = judge(), judge(**{name: value})
     assert cache_key(plain[1]) == cache_key(other[1])
-    assert told(plain[0]) == told(other[0])
+    assert _without_transport(plain[0]) == _without_transport(other[0])
     args = {"pretrained": "x"}
     assert model_line("hf", args) == model_line("hf", {**args, name: value})
     sign = "local-chat-completions(base_url=http://h/v1,model=m)|chat_template:yes"
@@ -68,7 +68,9 @@ def test_how_it_is_asked_makes_no_other_model(argument):
 def test_what_can_change_a_reply_makes_another_model(argument):
     name, _, value = argument.partition("=")
     plain, other = judge(), judge(**{name: value})
-    assert cache_key(plain[1]) != cache_key(other[1]) and told(plain[0]) != told(other[0])
+    assert cache_key(plain[1]) != cache_key(other[1]) and _without_transport(
+        plain[0]
+    ) != _without_transport(other[0])
     assert model_line("hf", {}) != model_line("hf", {name: value})
     sign = f"hf(a=1,{argument},z=1)|t:0"
     assert identity_in_signature(sign) == sign

@@ -13,5 +13,5 @@ def __getattr__(name: str) -> object:
     if name == "read":
         from importlib import import_module  # by name: the rooms below know this package's version
 
-        return import_module("xling_tasks.report.runs").read
+        return import_module("xling_tasks.report.dataframes").read
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,7 +20,7 @@ COMMANDS = {
     "report": ("report", "report the gap to English for each language, with significance tests"),
     "compare": ("compare", "compare two models on the same questions"),
     "leaderboard": ("leaderboard", "rank several models, with confidence intervals of the ranks"),
-    "view": ("view.command", "read every sample in the browser, languages side by side"),
+    "samples": ("samples", "write a page of all answers, with the languages side by side"),
     "cost": ("cost", "estimate requests and tokens of tasks before a run"),
     "check": ("check", "check that the settings, data and models of a run are available"),
     "data": ("data", "list datasets; validate your own questions, or write an example file"),

@@ -49,12 +49,12 @@ REMEDIES: Mapping[str, str] = {
     "judge_failed": "start the same command once more, or take another judge",
     "judge_unparsed": "take another judge, or have people label what it left (`xling annotate`)",
     UNREAD: "have a model read them (`answer_extractor`)",
-    EMPTY: "see which answers are empty (`xling view`); a model that thinks first needs more room "
-    "(`--gen_kwargs max_gen_toks=`)",
-    HELD_BACK: "see what held the answers back (`xling view`), and ask a service that does not",
+    EMPTY: "see which answers are empty (`xling samples`); a model that thinks first needs more "
+    "room (`--gen_kwargs max_gen_toks=`)",
+    HELD_BACK: "see what held the answers back (`xling samples`), and ask a service that does not",
     TOO_SHORT: "have people read the answers that are too short to tell their language",
     UNJUDGED: "take another judge: this one's replies could not be read",
-    UNFILTERED: "see what the task's filter left (`xling view`), mend its YAML and run it again",
+    UNFILTERED: "see what the task's filter left (`xling samples`), mend its YAML and run it again",
     TIED: "run the written form: asking again changes no tie of probabilities",
 }
 """What to do about each kind of what was not measured; ties are of forms by log-likelihood."""

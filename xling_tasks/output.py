@@ -58,6 +58,15 @@ def refuse_file(path: Path, option: str = "--to ") -> None:
         raise DataError(f"{option}{path}: is there already; name a new file")
 
 
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write texts by their names below a folder; a lone half of a character becomes `?`."""
+    with writing(folder):
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+
+
 def refuse_files(folder: Path, names: Iterable[str]) -> None:
     """Refuse to write over files of a folder.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -57,11 +58,13 @@ def read_json(path: Path, advice: str) -> Any:
 def read_lines(path: Path) -> Iterator[Line]:
     """Yield the lines of a file that are not blank; they end at a line feed alone.
 
+    Of a file that ends in `.gz`, the lines of what was compressed.
+
     Raises:
         DataError: If the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             yield from _number_lines(file)
     except OSError as error:
         raise DataError(f"{path}: {unreadable(path, error)}") from error

@@ -249,8 +249,8 @@ _FOLDER = re.compile(
 )
 """The folders of an absolute path within a text; its last part stays."""
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, with which a text can act on a terminal, and overrides of direction."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, which can act on a terminal, overrides of direction, and lone surrogates."""
 
 
 def printable(text: str) -> str:
@@ -284,13 +284,3 @@ def _public_text(text: str) -> str:
         text = re.split(r"[\\/]", text.rstrip("\\/"))[-1] or text
     text = _FOLDER.sub(lambda match: '"' if match[0].startswith('"') else "", redact_text(text))
     return printable(str(without_hosts(text)))
-
-
-def publishable(value: Any) -> Any:
-    """As `public`."""
-    return public(value)
-
-
-def publishable_text(text: str) -> str:
-    """As `public`."""
-    return str(public(text))

@@ -37,7 +37,7 @@ class Agreement:
 
 
 def agreement(units: Sequence[Sequence[L | None]]) -> Agreement:
-    """Alpha, percent agreement and unanimity over units, with what they are over.
+    """Return alpha, percent agreement and unanimity over units, with what they are over.
 
     Args:
         units: The ratings of each unit, one place per rater.
@@ -49,21 +49,21 @@ def agreement(units: Sequence[Sequence[L | None]]) -> Agreement:
         ValueError: If a unit has another number of places than the first.
     """
     counted = _pairable(units)
-    alike = sum(count * (count - 1) for own in counted for count in own.values())
-    pairs = sum(own.total() * (own.total() - 1) for own in counted)
+    alike = sum(count * (count - 1) for counts in counted for count in counts.values())
+    pairs = sum(counts.total() * (counts.total() - 1) for counts in counted)
     places = sum(len(unit) for unit in units)
     n_ratings = sum(rating is not None for unit in units for rating in unit)
     return Agreement(
         alpha=krippendorff_alpha(units),
         percent=alike / pairs if pairs else None,
-        unanimous=sum(len(own) == 1 for own in counted) / len(counted) if counted else None,
+        unanimous=sum(len(counts) == 1 for counts in counted) / len(counted) if counted else None,
         n_ratings=n_ratings,
         n_missing=places - n_ratings,
     )
 
 
 def krippendorff_alpha(units: Sequence[Sequence[L | None]]) -> float | None:
-    """Krippendorff's alpha for nominal labels, with missing ratings.
+    """Return Krippendorff's alpha for nominal labels, with missing ratings.
 
     `alpha = 1 - (n - 1) sum_u [sum_{c != k} n_uc n_uk / (m_u - 1)] / sum_{c != k} n_c n_k`, over
     units with m_u >= 2 ratings, n_uc of them label c, n_c and n the totals over such units
@@ -85,7 +85,7 @@ def krippendorff_alpha(units: Sequence[Sequence[L | None]]) -> float | None:
 
 
 def krippendorff_alpha_ordinal(units: Sequence[Sequence[int | None]]) -> float | None:
-    """Krippendorff's alpha for ordered ratings such as 1 to 5, with missing ratings.
+    """Return Krippendorff's alpha for ordered ratings such as 1 to 5, with missing ratings.
 
     `alpha = 1 - (n - 1) sum_u [sum_{c, k} n_uc n_uk d(c, k) / (m_u - 1)] / sum_{c, k} n_c n_k
     d(c, k)` with the ordinal metric `d(c, k) = (sum_{g=c}^{k} n_g - (n_c + n_k) / 2)^2`: how many
@@ -120,12 +120,12 @@ def _alpha(
     expected = spread(totals)
     if not expected:
         return None
-    observed = sum(spread(own) / (own.total() - 1) for own in counted)
+    observed = sum(spread(counts) / (counts.total() - 1) for counts in counted)
     return 1 - (totals.total() - 1) * observed / expected
 
 
 def majority_label(ratings: Sequence[L | None]) -> L | None:
-    """The label given most often; None where several are, or without a rating."""
+    """Return the label given most often; None where several are, or without a rating."""
     ranked = Counter(rating for rating in ratings if rating is not None).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None
@@ -133,11 +133,11 @@ def majority_label(ratings: Sequence[L | None]) -> L | None:
 
 
 def _pairable(units: Sequence[Sequence[L | None]]) -> list[Counter[L]]:
-    """How often each label was given, for the units with two ratings or more."""
+    """Count how often each label was given, for the units with two ratings or more."""
     for index, unit in enumerate(units):
         if len(unit) != len(units[0]):
             raise ValueError(
                 f"unit {index} has {len(unit)} places for ratings, the first has {len(units[0])}"
             )
     counted = [Counter(rating for rating in unit if rating is not None) for unit in units]
-    return [own for own in counted if own.total() > 1]
+    return [counts for counts in counted if counts.total() > 1]

@@ -1,4 +1,4 @@
-"""Shares that a judge found, corrected by people's labels of a sample of the same answers.
+"""Proportions that a judge found, corrected by people's labels of a sample of the same answers.
 
 A judge errs, and an interval over questions knows nothing of it. Prediction-powered inference
 (Angelopoulos, Bates, Fannjiang, Jordan & Zrnic 2023, Science 382, 669-674, algorithm 1) adds to the
@@ -21,12 +21,20 @@ from typing import NamedTuple
 
 import numpy as np
 from xling_metrics.base import same_length
-from xling_metrics.stats.resampling import LEVEL, Floats, finite_array
-from xling_metrics.stats.shares import Range, cut, normal_quantile, t_quantile, two_sided
+from xling_metrics.stats.estimate import (
+    LEVEL,
+    Estimate,
+    Floats,
+    clip,
+    finite_array,
+    normal_p,
+    normal_quantile,
+    t_quantile,
+)
 
 
-class Judged(NamedTuple):
-    """One side: what a judge said of every answer, and people of some.
+class PpiInput(NamedTuple):
+    """The labels of one group: a judge's of every answer, and people's of some.
 
     Attributes:
         judge: The judge's value per question, 0 or 1 for a label.
@@ -40,8 +48,8 @@ class Judged(NamedTuple):
     strata: Sequence[str]
 
 
-class Corrected(NamedTuple):
-    """A side after correction.
+class PpiEstimate(NamedTuple):
+    """A group after correction.
 
     Attributes:
         values: The judge's value plus its stratum's correction, per question.
@@ -52,11 +60,11 @@ class Corrected(NamedTuple):
     variance: float
 
 
-def corrected(side: Judged, *, shares: bool = False) -> Corrected:
-    """The judge's values with each stratum's mean error taken off.
+def correct_labels(group: PpiInput, *, shares: bool = False) -> PpiEstimate:
+    """Return the judge's values with each stratum's mean error taken off.
 
     Args:
-        side: The values; a stratum with questions needs a label at least, and two unless `shares`.
+        group: The values; a stratum with questions needs a label at least, and two unless `shares`.
         shares: Whether values are 0 or 1. A stratum whose few labels all agree with the judge has
             no spread, which is no proof: its variance is then at least q (1 - q) with
             q = (errors + 1) / (labels + 2), as Agresti & Caffo add one of each kind.
@@ -64,12 +72,12 @@ def corrected(side: Judged, *, shares: bool = False) -> Corrected:
     Raises:
         ValueError: If the lengths differ, or a stratum has too few labels.
     """
-    same_length(judge=side.judge, human=side.human, strata=side.strata)
-    judge = finite_array(side.judge, "judge")
-    known = np.array([value is not None for value in side.human], dtype=bool)
-    human = finite_array([0.0 if value is None else value for value in side.human], "human")
-    names, values, variance = np.asarray(side.strata, dtype=object), judge.copy(), 0.0
-    for name in dict.fromkeys(side.strata):
+    same_length(judge=group.judge, human=group.human, strata=group.strata)
+    judge = finite_array(group.judge, "judge")
+    known = np.array([value is not None for value in group.human], dtype=bool)
+    human = finite_array([0.0 if value is None else value for value in group.human], "human")
+    names, values, variance = np.asarray(group.strata, dtype=object), judge.copy(), 0.0
+    for name in dict.fromkeys(group.strata):
         inside = names == name
         errors = (human - judge)[inside & known]
         n = len(errors)
@@ -81,51 +89,51 @@ def corrected(side: Judged, *, shares: bool = False) -> Corrected:
             q = (np.abs(errors).sum() + 1) / (n + 2)
             spread = max(spread, q * (1 - q))
         variance += (inside.sum() / len(judge)) ** 2 * spread / n
-    return Corrected(values, float(variance))
+    return PpiEstimate(values, float(variance))
 
 
 def ppi_mean(
-    side: Judged,
+    group: PpiInput,
     level: float = LEVEL,
     *,
     shares: bool = False,
     people: Sequence[Sequence[float]] = (),
-) -> Range:
-    """A mean by prediction-powered inference, as `ppi_mean_ci(..., lam=1)` of ppi-python.
+) -> Estimate:
+    """Return a mean by prediction-powered inference, as `ppi_mean_ci(..., lam=1)` of ppi-python.
 
     Args:
-        side: See `Judged`; questions are a random sample, labels one of each stratum.
+        group: See `PpiInput`; questions are a random sample, labels one of each stratum.
         level: Coverage.
-        shares: Whether values are 0 or 1; see `corrected`. The interval is then cut at 0 and 1.
+        shares: Whether values are 0 or 1; see `correct_labels`. The interval is then clipped.
         people: As of `ppi_contrast`.
 
     Returns:
         The corrected mean; `n` is the number of questions. Nothing without questions.
 
     Raises:
-        ValueError: As `corrected`.
+        ValueError: As of `correct_labels`.
     """
-    return ppi_contrast([(1, side)], level, shares=shares, people=people)._replace(p=None)
+    return ppi_contrast([(1, group)], level, shares=shares, people=people)._replace(p=None)
 
 
 def ppi_contrast(
-    sides: Sequence[tuple[int, Judged]],
+    groups: Sequence[tuple[int, PpiInput]],
     level: float = LEVEL,
     *,
     shares: bool = False,
     people: Sequence[Sequence[float]] = (),
-) -> Range:
-    """A sum of means over the same questions, each corrected, such as a difference of differences.
+) -> Estimate:
+    """Return a signed sum of means over the same questions, each corrected.
 
-    The labels of each side are a sample of their own. What a person says of one side beyond the
+    The labels of each group are a sample of their own. What a person says of one group beyond the
     judge's label is taken as independent of the others; where answers to one question go wrong
     together the interval is somewhat too wide.
 
     Args:
-        sides: Sign (1 or -1) and side, all with the same questions in the same order.
+        groups: Sign (1 or -1) and labels, all with the same questions in the same order.
         level: Coverage.
-        shares: Whether values are 0 or 1; the interval is then cut at what is possible.
-        people: Per group of two people or more who labelled the same answers, how much the sum of
+        shares: Whether values are 0 or 1; the interval is then clipped at what is possible.
+        people: Per set of two people or more who labelled the same answers, how much the sum of
             each lies above the mean of them all. They are a sample of those who could have
             labelled: with k of them, of deviations d, the variance of their mean is
             `sum d^2 / (k (k - 1))`, known with k - 1 degrees of freedom.
@@ -134,46 +142,46 @@ def ppi_contrast(
         The sum, with the two-sided p of 0 (normal). Nothing without questions.
 
     Raises:
-        ValueError: As `corrected`, or if the sides differ in length.
+        ValueError: As of `correct_labels`, or if the groups differ in length.
     """
-    same_length(**{f"side {at}": side.judge for at, (_, side) in enumerate(sides)})
-    if not len(sides[0][1].judge):
-        return Range(None, None, None, None, None, 0, "ppi")
-    own = [(sign, corrected(side, shares=shares)) for sign, side in sides]
-    values = np.sum([sign * item.values for sign, item in own], axis=0)
-    made = _range(values, sum(item.variance for _, item in own), level, people)
+    same_length(**{f"group {at}": group.judge for at, (_, group) in enumerate(groups)})
+    if not len(groups[0][1].judge):
+        return Estimate(None, method="ppi")
+    corrected = [(sign, correct_labels(group, shares=shares)) for sign, group in groups]
+    values = np.sum([sign * item.values for sign, item in corrected], axis=0)
+    estimate = _estimate(values, sum(item.variance for _, item in corrected), level, people)
     if not shares:
-        return made
-    most, least = (float(sum(sign == end for sign, _ in own) * end) for end in (1, -1))
-    return cut(made, most, least)
+        return estimate
+    most, least = (float(sum(sign == end for sign, _ in groups) * end) for end in (1, -1))
+    return clip(estimate, most, least)
 
 
-def _range(
-    values: Floats, variance: float, level: float, people: Sequence[Sequence[float]] = ()
-) -> Range:
+def _estimate(
+    values: Floats, variance: float, level: float, people: Sequence[Sequence[float]]
+) -> Estimate:
     value, n = float(values.mean()), len(values)
     of_people = [float(np.square(d).sum()) / (len(d) * (len(d) - 1)) for d in people]
-    total = float(values.var() / n + variance) + sum(of_people)
-    se, method = total**0.5, "ppi, people" if people else "ppi"
+    rest = float(values.var() / n + variance)
+    se, method = (rest + sum(of_people)) ** 0.5, "ppi, people" if people else "ppi"
 
     def half(level: float) -> float:
-        """Half the interval: what few people tell of their variance counts by its own Student's t.
+        """Return half the interval: each set of people counts by its own Student's t.
 
         One t for the sum (Satterthwaite) is too narrow where two people happen to agree.
         """
-        squares = normal_quantile(level) ** 2 * (total - sum(of_people))
-        for own, d in zip(of_people, people, strict=True):
-            squares += t_quantile(level, len(d) - 1) ** 2 * own
+        squares = normal_quantile(level) ** 2 * rest
+        for square, d in zip(of_people, people, strict=True):
+            squares += t_quantile(level, len(d) - 1) ** 2 * square
         return float(squares**0.5)
 
-    p = two_sided(value, se) if se > 0 else None
+    p = normal_p(value, se) if se > 0 else None
     if any(of_people):
-        p = _not_beyond(abs(value), half)
-    return Range(value, value - half(level), value + half(level), p, se, n, method)
+        p = _invert(abs(value), half)
+    return Estimate(value, value - half(level), value + half(level), p, se, n, method)
 
 
-def _not_beyond(size: float, half: Callable[[float], float]) -> float:
-    """The p of an estimate: 1 less the level of the interval that just reaches 0."""
+def _invert(size: float, half: Callable[[float], float]) -> float:
+    """Return 1 less the level of the interval that just reaches 0."""
     low, high = 1e-12, 1 - 1e-9
     for _ in range(60):
         middle = (low * high) ** 0.5

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
-from xling_metrics.stats.resampling import Floats
+from xling_metrics.stats.estimate import Floats
 
 K = TypeVar("K", bound=Hashable)
 Rows = Mapping[K, Sequence[tuple[int, float | None]]]
@@ -22,7 +22,7 @@ ECE_BINS = 15
 
 
 def brier_sums(rows: Rows[K]) -> Sums[K]:
-    """Per question the sum of squared errors, and the number of rows; None without a row."""
+    """Return per question the sum of squared errors, and the number of rows; None without a row."""
     sums: Sums[K] = {}
     for key, own in rows.items():
         errors = [(label - chance) ** 2 for label, chance in own if chance is not None]
@@ -31,7 +31,7 @@ def brier_sums(rows: Rows[K]) -> Sums[K]:
 
 
 def ece_sums(rows: Rows[K]) -> Sums[K]:
-    """Per question and bin the sum of correctness minus confidence, and the number of rows.
+    """Return per question and bin the sum of correctness minus confidence, and the number of rows.
 
     Rows at exactly 0.5 decide nothing and are left out, as in the score. Bins are open on the
     left.
@@ -51,6 +51,6 @@ def ece_sums(rows: Rows[K]) -> Sums[K]:
 
 
 def ece_of_sums(totals: Floats) -> Floats:
-    """Expected calibration error from `ece_sums` (Guo et al. 2017, equation 5)."""
+    """Return the expected calibration error from `ece_sums` (Guo et al. 2017, equation 5)."""
     gaps: Floats = np.abs(totals[:, :-1]).sum(axis=1)
     return gaps / totals[:, -1]

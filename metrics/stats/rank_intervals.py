@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from xling_metrics.stats.multiple import holm
+from xling_metrics.stats.multiple_testing import holm
 
 
 class RankInterval(NamedTuple):
@@ -27,7 +27,7 @@ class RankInterval(NamedTuple):
 def rank_intervals(
     n: int, tests: Mapping[tuple[int, int], tuple[float, float | None]], level: float = 0.95
 ) -> list[RankInterval]:
-    """Simultaneous confidence intervals for the ranks of n models.
+    """Return simultaneous confidence intervals for the ranks of n models.
 
     With probability `level` or more all intervals hold their model's true rank together. A rank
     is 1 and the number of models that are truly better, so that models which are truly equal
@@ -77,7 +77,7 @@ def rank_intervals(
 
 
 def _one_sided(difference: float, p: float) -> float:
-    """The p of 'no better' from the two-sided one."""
+    """Return the p of 'no better' from the two-sided one."""
     if not 0 <= p <= 1:
         raise ValueError(f"p must lie in [0, 1], got {p}")
     if not difference:

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import kendalltau, rankdata  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
-from xling_metrics.stats.resampling import finite_array
+from xling_metrics.stats.estimate import finite_array
 
 
 def points(ranks: Sequence[int]) -> list[int]:
-    """Points of one ranking: n for the best of n systems, 1 for the last (arXiv 2402.13963).
+    """Return the points of one ranking: n for the best of n systems, 1 for the last.
 
     `points_i = n + 1 - rank_i`; range 1 to n, higher is better; an empty ranking has no points.
 
@@ -44,7 +44,7 @@ class Agreement(NamedTuple):
 
 
 def pooled_agreement(first: Sequence[float], second: Sequence[float]) -> Agreement:
-    """Kendall's tau-b over mean ratings pooled over systems and languages, with the slope.
+    """Return Kendall's tau-b over mean ratings pooled over systems and languages, with the slope.
 
     The agreement that arXiv 2402.13963 reports (section 2.2.3, Figure 4b): one pair per system and
     language, 36 for six systems in six languages. The mean of the taus of questions, or of those
@@ -66,7 +66,7 @@ def pooled_agreement(first: Sequence[float], second: Sequence[float]) -> Agreeme
 
 
 def score_points(scores: Sequence[float]) -> list[float]:
-    """Points of one question from a metric: n for the highest of n systems, 1 for the last.
+    """Return the points of a question by a metric: n for the highest of n systems, 1 for the last.
 
     How arXiv 2402.13963 (Figure 4a) brings metrics to the scale of ratings. Systems that tie share
     the mean of their points, so that a question's points always sum to n (n + 1) / 2.

@@ -8,15 +8,14 @@ from statistics import stdev
 from typing import Any
 
 import numpy as np
-from xling_metrics.stats.intervals import Score
-from xling_metrics.stats.resampling import Floats
+from xling_metrics.stats.estimate import Floats, Score
 
 GROUPS = 50
 """Groups of questions, at most: so that large sets stay cheap."""
 
 
 def mean_error(values: Sequence[float | None]) -> float | None:
-    """The standard error of the mean of the values that are defined.
+    """Return the standard error of the mean of the values that are defined.
 
     The sample standard deviation (n - 1) over the root of n, at least 0.
 
@@ -28,7 +27,7 @@ def mean_error(values: Sequence[float | None]) -> float | None:
 
 
 def ratio_error(pairs: Sequence[Sequence[float] | None]) -> float | None:
-    """The standard error of sum(hits) / sum(rows) when whole questions are drawn.
+    """Return the standard error of sum(hits) / sum(rows) when whole questions are drawn.
 
     By linearization (Cochran 1977, Sampling Techniques, section 6.4): with R the ratio and n
     questions, sqrt(n / (n - 1) * sum((hits_i - R * rows_i) ** 2)) / sum(rows). Where every question
@@ -52,7 +51,7 @@ def ratio_error(pairs: Sequence[Sequence[float] | None]) -> float | None:
 def jackknife_error(
     score: Callable[[list[Any]], float | None], values: Sequence[Any]
 ) -> float | None:
-    """The standard error of any score of questions: the jackknife, by groups of questions.
+    """Return the standard error of any score of questions: the jackknife by groups of questions.
 
     The questions are dealt into g groups in turn, and the score is taken without each of them:
     sqrt((g - 1) / g * sum((score_j - mean) ** 2)) (Efron & Tibshirani 1993, chapter 11). With as
@@ -80,7 +79,7 @@ def jackknife_error(
 
 
 def sums_error(score: Score, sums: Sequence[Sequence[float] | None]) -> float | None:
-    """The jackknife standard error of a score of sums over questions, each left out once.
+    """Return the jackknife standard error of a score of sums over questions, each left out once.
 
     Args:
         score: From sums (a row per case) to values, such as macro F1 of confusion counts.

@@ -7,8 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from xling_metrics.base import same_length
-from xling_metrics.stats.intervals import Score
-from xling_metrics.stats.resampling import Floats
+from xling_metrics.stats.estimate import Floats, Score
 
 K = TypeVar("K", bound=Hashable)
 
@@ -27,7 +26,7 @@ class VerdictCounts(NamedTuple):
 def verdict_counts(
     questions: Sequence[K], labels: Sequence[int], verdicts: Sequence[int | None]
 ) -> dict[K, VerdictCounts | None]:
-    """Confusion counts per question, in the order in which questions occur first.
+    """Count labels and verdicts per question, in the order in which questions occur first.
 
     Args:
         questions: The question of each row.
@@ -52,12 +51,12 @@ def verdict_counts(
 
 
 def _ratio(hits: Floats, total: Floats) -> Floats:
-    """Hits over total, 0 where there is nothing (scikit-learn's `zero_division=0`)."""
+    """Return hits over total, 0 where there is nothing (scikit-learn's `zero_division=0`)."""
     return np.divide(hits, total, out=np.zeros_like(hits), where=total > 0)
 
 
 def _macro(of_class: Callable[[Floats, Floats, Floats], Floats]) -> Score:
-    """The mean over both classes of a score of one: of its hits, false alarms and misses."""
+    """Return the mean over both classes of a score of one: of its hits, false alarms and misses."""
 
     def score(totals: Floats) -> Floats:
         tp, fp, fn, tn = totals.T
@@ -67,9 +66,8 @@ def _macro(of_class: Callable[[Floats, Floats, Floats], Floats]) -> Score:
 
 
 def _accuracy(totals: Floats) -> Floats:
-    right: Floats = totals[:, 0] + totals[:, 3]
-    share: Floats = right / totals.sum(axis=1)
-    return share
+    accuracy: Floats = (totals[:, 0] + totals[:, 3]) / totals.sum(axis=1)
+    return accuracy
 
 
 VERDICT_SCORES: dict[str, Score] = {

@@ -1,4 +1,4 @@
-"""Do the rank intervals of a board hold? Models with known ranks, given to the board's functions.
+"""Do the rank intervals of a leaderboard hold? Models with known ranks, given to its functions.
 
 `python tests/benchmarks/ranks.py` prints the table of docs/report.md (a quarter of an hour on one
 core; `--times 30` less). Every data set has ten models over the same questions, which are easier
@@ -14,15 +14,13 @@ from itertools import combinations, product
 
 import common
 import numpy as np
+from in_memory import exam, model_of, similar
 from scipy.stats import norm
-from xling_metrics.aggregate import MEAN
 from xling_metrics.stats.rank_intervals import rank_intervals
-from xling_metrics.stats.resampling import ResamplerPool
 
-from xling_tasks.report.columns import Column
-from xling_tasks.report.inference import Draws, paired
-from xling_tasks.report.model import Options
-from xling_tasks.report.paired import shared_sums
+from xling_tasks.criteria import panel_of
+from xling_tasks.report.estimates import Group
+from xling_tasks.report.verdicts import Comparison, Options, test_ways
 
 MODELS = 10
 TRUTHS = {
@@ -42,15 +40,17 @@ def values_of(kind: str, better: np.ndarray, n: int, rng: np.random.Generator) -
     return np.clip(0.3 + better[:, None] + 0.1 * noise, 0, 1)
 
 
-def intervals(values: np.ndarray, draws: Draws) -> list[tuple[int, int]]:
+def intervals(kind: str, values: np.ndarray) -> list[tuple[int, int]]:
     """The rank intervals as `xling leaderboard` makes them."""
-    columns = [Column(MEAN, np.column_stack([v, np.ones_like(v)])) for v in values]
-    keys = list(map(str, range(values.shape[1])))
+    write = exam if kind == "shares" else similar
+    tasks = [model_of(write("en", own)).tasks[0] for own in values]
+    (name, endpoint), *_ = tasks[0].endpoints.items()
     tests = {}
-    for i, j in combinations(range(len(values)), 2):
-        both, _ = shared_sums((keys, columns[i].sums), (keys, columns[j].sums), {})
-        found = paired(columns[i], columns[j], both, draws).range
-        tests[i, j] = (found.value or 0.0, found.p)
+    for i, j in combinations(range(len(tasks)), 2):
+        groups = Group(1, tasks[i], name), Group(-1, tasks[j], name)
+        panel, code = panel_of(tasks[i].place, name)
+        pair = Comparison("m", panel, code, endpoint, groups, kind="models")
+        tests[i, j] = test_ways(pair, Options())
     return [(own.low, own.high) for own in rank_intervals(len(values), tests)]
 
 
@@ -60,9 +60,8 @@ def simulated(kind: str, truth: str, n: int, times: int) -> Iterator[tuple[bool,
     best = 1 + (better[None, :] > better[:, None] + 1e-12).sum(axis=1)
     worst = MODELS - (better[None, :] < better[:, None] - 1e-12).sum(axis=1)
     rng = np.random.default_rng([n, list(TRUTHS).index(truth), kind == "shares"])
-    draws = Draws(Options(n_resamples=2000), ResamplerPool(), described=False)
     for _ in range(times):
-        found = np.array(intervals(values_of(kind, better, n, rng), draws))
+        found = np.array(intervals(kind, values_of(kind, better, n, rng)))
         held = bool(((found[:, 0] <= best) & (worst <= found[:, 1])).all())
         yield held, float((found[:, 1] - found[:, 0] + 1).mean())
 

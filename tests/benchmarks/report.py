@@ -1,4 +1,4 @@
-"""How long `xling report`, `xling compare` and `xling leaderboard` take over large runs, and in what memory.
+"""How long the commands that read runs take over large ones, and in what memory.
 
     python tests/benchmarks/report.py [--samples 1000 10000 100000] [--kilobytes 2]
 
@@ -31,6 +31,7 @@ TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
 WORDS = ["water", "sleep", "doctor", "pain", "dose", "tablet", "heart", "blood", "sugar", "fever"]
 LABELS = {"more_comprehensive": 70, "less_comprehensive": 15, "neither": 8, "contradictory": 5,
           "no_response": 2}  # fmt: skip
+COMMANDS = (("report", "a"), ("compare", "ab"), ("leaderboard", "ab"), ("samples", "a"))
 WORSE = {"contradictory", "no_response", "neither", "judge_failed_rate", "empty_rate"}
 
 
@@ -137,7 +138,7 @@ def main() -> None:
             shutil.copytree(place / "a", place / "b")
             other = {"model": "hf", "model_args": {"pretrained": "made/other"}}
             changed(place / "b", lambda content, other=other: content.update(config=other))
-            for command, folders in (("report", "a"), ("compare", "ab"), ("board", "ab")):
+            for command, folders in COMMANDS:
                 out = [command, *(str(place / name) for name in folders)]
                 seconds, peak = _measured([*out, "--to", str(place / command)])
                 common.show(f"{samples:,}", f"`{command}`", f"{seconds:.1f}", f"{peak:.2f}")

@@ -12,10 +12,6 @@ from scripted import material
 from xling_tasks.cli import main
 from xling_tasks.data.topics import UNCLASSIFIED, read_list, read_topics, write_topics
 from xling_tasks.errors import DataError
-from xling_tasks.report.data import read_models
-from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Options
-from xling_tasks.report.tables.all import tables
 
 
 def item(prompt):
@@ -86,20 +82,19 @@ def test_the_report_groups_by_topic_and_category(tmp_path, capsys):
     record = {"version": "0.1.0", "settings": {}, "data": {}, "prompts": {}, "signatures": {}}
     made = task_of({"acc": 0.5}, rows, record=record, better={"acc": True})
     write_run(tmp_path, {task: made}, config={"model_args": {"pretrained": "m"}})
-    report = make_report(read_models([tmp_path]), Options(n_resamples=1000))
     named = {"q0": "Neurology", "q1": "Neurology", "q3": "Neurology", "q2": UNCLASSIFIED}
-    by_key = {table.key: table for table in tables(report, topics=named)}
+    write_topics(tmp_path / "topics.jsonl", named)
 
-    def cells(kind):
-        table = by_key[f"by_{kind}_mmedbench_mcqa_mmedbench"]
-        of = [dict(zip(table.columns, row)) for row in table.rows]
-        return {row[0]: (own["questions"], own["value"]) for row, own in zip(table.rows, of)}
+    def scores(*words):
+        to = tmp_path / f"r{len(words)}"
+        assert main(["report", str(tmp_path), "--to", str(to), *words]) == 0
+        rows = json.loads((to / "report.json").read_text("utf-8"))["scores"]
+        return {row["topic"]: (row["n"], row["value"]) for row in rows if row["topic"]}
 
     # Right: q1, q3, q5. Neurology has q0, q1, q3.
-    assert cells("topic") == {
+    assert scores("--topics", str(tmp_path / "topics.jsonl")) == {
         "Neurology": (3, pytest.approx(2 / 3)), UNCLASSIFIED: (1, 0.0), "without one": (2, 0.5)}  # fmt: skip
-    assert cells("category") == {"diet": (4, 0.5), "drugs": (2, 0.5)}
-    assert not [key for key in {t.key for t in tables(report)} if key.startswith("by_topic")]
+    assert scores() == {"diet": (4, 0.5), "drugs": (2, 0.5)}
     write_topics(tmp_path / "other.jsonl", {"q9": "Neurology"})
     assert main(["report", str(tmp_path), "--topics", str(tmp_path / "other.jsonl")]) == 2
     assert "other.jsonl: has none of these questions" in capsys.readouterr().err

@@ -76,41 +76,32 @@ def xling(*words: object) -> None:
 def test_report(outs, tmp_path):
     xling("report", f"one={outs / 'one'}", "--to", tmp_path)
     told = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    found = {item["language"]: item for item in told["conclusions"]}
+    found = {item["language"]: item for item in told["verdicts"]}
     assert found.keys() == {"es", "hi"} and found["hi"]["verdict"] == "worse"
     assert found["hi"]["metric"] == "says_please"
-    # A count that happens to be 0 or 1 throughout is no share.
-    made = {item["metric"]: item["interval"] for item in told["values"]}
-    assert [made[name]["method"] for name in ("says_please", "n_please")] == ["wilson", "t"]
     html = (tmp_path / "report.html").read_text("utf-8")
     for text in (
-        "Politeness of toys", "Does the answer say please?", "Answers that say please: 1 of 24 in Hindi",
-        "Share of answers with the word please.", "Asked of the toy", "Said by the toy",
-        "please 0; in English 1", "A toy says please, or it does not.",
-        "please: decrease vs English, percentage points",
+        "Politeness of toys", "Does the answer say please?", "A toy is asked.",
+        "1 of 24 (4%) in Hindi", "Answers that say please</b>", "A toy says please, or it does not.",
     ):  # fmt: skip
         assert text in html, text
-    assert "picture-toy_demo" in html or "<figure" in html
+    table = (tmp_path / "tables/toy.csv").read_text("utf-8")
+    assert "says_please" in table or "Polite" in table
 
 
-def test_compare_and_board(outs, tmp_path):
+def test_compare_and_leaderboard(outs, tmp_path):
     xling("compare", outs / "one", outs / "two", "--to", tmp_path / "c")
-    assert "Politeness of toys" in (tmp_path / "c" / "compare.md").read_text("utf-8")
+    assert "Answers that say please" in (tmp_path / "c" / "compare.html").read_text("utf-8")
     xling("leaderboard", f"one={outs / 'one'}", f"two={outs / 'two'}", "--to", tmp_path / "b")
     assert "Answers that say please" in (tmp_path / "b" / "index.html").read_text("utf-8")
 
 
-def test_viewer(outs):
-    from viewing import texts_of, viewing
-
-    with viewing(outs / "one") as viewer:
-        state = viewer.get("state")
-        assert state["words"]["criterion"]["toy"] == "Politeness of toys"
-        assert set(state["choices"]["label"]) == {"polite", "curt"}
-        shown = viewer.get("list")["items"][0]
-        assert {each["tone"] for each in shown["entries"]} <= {"good", "bad"}
-        details = viewer.details("toy_demo_en", shown["question"])
-        assert "Drink water, please." in texts_of(details[0])
+def test_samples(outs, tmp_path):
+    xling("samples", outs / "one", "--to", tmp_path)
+    data = {path.name: path.read_text("utf-8") for path in (tmp_path / "data").iterdir()}
+    assert '"polite"' in data["0.js"] and '"curt"' in data["0.js"]
+    assert "Drink water, please." in data["0_0.js"]
+    assert "Politeness of toys" in (tmp_path / "index.html").read_text("utf-8")
 
 
 def test_annotate_says_what_it_needs(outs, tmp_path, capsys):

@@ -9,11 +9,11 @@ from typing import Any
 
 from xling_metrics.aggregate import MEAN
 
-from xling_tasks.criteria.forms import Column, Criterion, Drawn, Endpoint
-from xling_tasks.criteria.metric import Metric, Told
+from xling_tasks.criteria.forms import Criterion, Endpoint
+from xling_tasks.criteria.metric import DisplayText, Metric
 from xling_tasks.criteria.rows import metrics_by_name
-from xling_tasks.criteria.sample import ANSWER, answer_part, number, question_part
-from xling_tasks.criteria.shown import Found, Read, Shown, drops
+from xling_tasks.criteria.sample import answer_part, number, question_part
+from xling_tasks.criteria.shown import Found, Shown
 from xling_tasks.tasks.metric import Metric as TaskMetric
 from xling_tasks.tasks.sampling import GreedyTask
 from xling_tasks.tasks.xlinghealth import XLingHealthTask
@@ -21,8 +21,9 @@ from xling_tasks.tasks.xlinghealth import XLingHealthTask
 NAME = "says_please"
 
 METRICS = (
-    Metric(NAME, higher_is_better=True, label="Says please", range="share of answers, 0 to 1",
-           told=Told("Answers that say please", "polite", "answers")),
+    Metric(NAME, higher_is_better=True,
+           display=DisplayText("Answers that say please", "Polite", "Does the answer say please?",
+                            "share", "count")),
     Metric("empty_rate", higher_is_better=False),
     Metric("n_please", in_table=False, counted=True),
 )  # fmt: skip
@@ -30,7 +31,7 @@ METRICS = (
 TOY = Criterion(
     "toy",
     "Politeness of toys",
-    "Does the answer say please?",
+    "A toy is asked.",
     metrics_by_name(METRICS, {}),
     (Endpoint(NAME),),
     shown=Shown(
@@ -38,16 +39,10 @@ TOY = Criterion(
         found=lambda sample, _: Found(
             "polite" if sample.get(NAME) else "curt", number(sample[NAME])
         ),
-        read=Read(
-            lambda own, english: drops(own, english, NAME, "please", 0),
-            {"Question": "Asked of the toy", ANSWER: "Said by the toy"},
-        ),
         tones={"polite": "good", "curt": "bad"},
     ),
-    drawn=(Drawn("dots", (NAME,)),),
-    columns=(Column(NAME, "please", bounds=True, points=True),),
+    columns=(NAME,),
     note="A toy says please, or it does not.",
-    glossary={NAME: "Share of answers with the word please."},
 )
 
 

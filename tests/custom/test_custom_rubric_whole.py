@@ -41,24 +41,22 @@ def outs(run, serve, tmp_path) -> tuple[Path, Path, Path]:
 
 def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, capsys):
     first, second, path = outs
-    assert main(["report", str(first), "--no-pictures", "--to", str(tmp_path / "rep")]) == 0
+    assert main(["report", str(first), "--to", str(tmp_path / "rep")]) == 0
     told = json.loads((tmp_path / "rep" / "report.json").read_text("utf-8"))
     # Of usable answers `rubric_score`; the endpoint is of all questions, and here all are usable.
-    (found,) = [each for each in told["conclusions"] if each["metric"] == "helpful"]
+    (found,) = [each for each in told["verdicts"] if each["metric"] == "helpful"]
     # Of 24 conversations 18 lack 4 of 10 points: 0.4 * 0.75.
     assert (found["language"], found["verdict"], found["n"]) == ("es", "worse", N)
-    assert found["estimate"] == pytest.approx(-0.3)
-    assert found["judge_error_in_interval"] is False
-    markdown = (tmp_path / "rep" / "report.md").read_text("utf-8")
-    said = "Points of the rubrics earned by usable answers, by this judge: 70% in Spanish"
-    assert said in markdown
-    assert "Rubrics: the judge's own error is not in the intervals" in markdown
-    assert "themes and axes" in markdown and "theme context seeking" in markdown
-
-    # The answers with the widest gaps are there to read, with their criteria.
+    assert found["estimate"] == pytest.approx(-0.3) and found["tags"] == ["judge"]
     page = (tmp_path / "rep" / "report.html").read_text("utf-8")
-    assert "canary GUID 0f0f-test" in page
-    assert "Descanse hoy" in page and "+4: Names red flags." in page and "not met" in page
+    assert "70% in Spanish" in page and "Its errors are not in the intervals" in page
+    assert "Theme context seeking" in page
+
+    # The answers are there to read, with their criteria and the canary.
+    assert main(["samples", str(first), "--to", str(tmp_path / "samples")]) == 0
+    texts = (tmp_path / "samples/data/0_0.js").read_text("utf-8")
+    assert "canary GUID 0f0f-test" in texts
+    assert "Descanse hoy" in texts and "+4: Names red flags." in texts and "not met" in texts
 
     assert main(["compare", str(first), str(second), "--to", str(tmp_path / "cmp")]) == 0
     assert "better" in capsys.readouterr().out.lower()

@@ -114,9 +114,9 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, n
         )  # fmt: skip
     harmful = results_in(outs[0])["results"][TASK]
     assert {key: harmful[f"{key},none"] for key in expected} == expected
-    report = ["report", "--to", str(tmp_path / "report"), "--no-pictures"]
+    report = ["report", "--to", str(tmp_path / "report")]
     assert main([*report, str(outs[0])]) == 0
-    assert "rubric" in (tmp_path / "report" / "report.md").read_text("utf-8").lower()
+    assert "points that answers earn" in (tmp_path / "report" / "report.md").read_text("utf-8")
     for command in ("compare", "leaderboard"):
         assert main([command, *map(str, outs), "--to", str(tmp_path / command)]) == 0
     # Samples that were changed are refused.
@@ -174,8 +174,8 @@ def test_from_two_files_to_a_report(run, serve, tmp_path):
     rest = "Pumzika sana leo na kunywa maji mengi kila siku nyumbani."
     model = Says(lambda context: "Please see a doctor." if "head" in context else rest)
     evaluated(run, tmp_path / "out", TASK, model=model, metadata=metadata)
-    report = ["report", str(tmp_path / "out"), "--to", str(tmp_path / "r"), "--no-pictures"]
+    report = ["report", str(tmp_path / "out"), "--to", str(tmp_path / "r")]
     assert main(report) == 0
     content = json.loads((tmp_path / "r" / "report.json").read_text("utf-8"))
-    helped = next(c for c in content["conclusions"] if c["metric"] == "helpful")
+    helped = next(c for c in content["verdicts"] if c["metric"] == "helpful")
     assert [helped[key] for key in ("language", "value", "english")] == ["ig", 0.0, 0.5]

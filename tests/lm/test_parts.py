@@ -58,7 +58,7 @@ def test_parts_in_one_folder(logged, run, tmp_path, capsys):
     logged(out, V, range(3))
     time.sleep(0.01)
     logged(out, V, range(3, 6))
-    words = ["--to", str(tmp_path / "r"), "--no-pictures", "--n-resamples", "1000"]
+    words = ["--to", str(tmp_path / "r")]
     assert main(["report", str(out), *words]) == 0
     said = capsys.readouterr().out
     assert "xling_replay" in said and str(next(out.rglob("results_*.json")).name) in said

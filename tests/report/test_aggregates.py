@@ -11,7 +11,7 @@ from scripted import judged
 from xling_metrics.aggregate import CLIPPED_MEAN, HARMONIC, MEAN, RATIO, SPREAD, mean_over
 from xling_metrics.classification import classification_scores, hard_answer, probability_scores
 
-from xling_tasks.report.columns import column_of, reduced, soft_column
+from xling_tasks.report.columns import column_of, probability_column, reduce_value
 from xling_tasks.tasks.base import XlingTask
 from xling_tasks.tasks.own.several import OwnTask
 
@@ -63,14 +63,14 @@ def _compared(found, seen):
             base = metric.rpartition("_t")[0] or metric
             if base in WHOLE or metric.startswith(tuple(COUNTS)):
                 continue
-            kept = [reduced(metric, sample[metric]) for sample in samples]
+            kept = [reduce_value(metric, sample[metric]) for sample in samples]
             again = column_of(metric, kept, signatures[metric])
             value = found["results"][name].get(f"{metric},none")
-            whole = None if again is None else again.whole()
+            whole = None if again is None else again.score()
             assert whole == value or math.isclose(whole, value, abs_tol=1e-12), metric
             own = aggregation.metric.aggregate
             if again is not None and hasattr(own, "name") and "_judge" not in metric:
-                assert again.made.name == own.name, metric
+                assert again.aggregate.name == own.name, metric
                 yield own.name
 
 
@@ -97,9 +97,9 @@ def test_any_values_of_a_form_give_the_tasks_score(name):
     for seed in range(200):
         r = random.Random(seed)
         values = [draw(r) for _ in range(r.randrange(1, 9))]
-        kept = [reduced(name, value) for value in values]
+        kept = [reduce_value(name, value) for value in values]
         column = column_of(name, kept, signature)
-        expected, found = made(values), None if column is None else column.whole()
+        expected, found = made(values), None if column is None else column.score()
         assert found == expected or math.isclose(found, expected), values
 
 
@@ -133,14 +133,14 @@ def test_verdicts_and_chances_are_scored_alike():
         labels, chances = [row[0] for row in rows], [row[1] for row in rows]
         hard = classification_scores(labels, list(map(hard_answer, chances)))
         for score in ("macro_precision", "macro_recall", "macro_f1", "acc"):
-            column = column_of(score, [reduced(score, own) for own in questions])
+            column = column_of(score, [reduce_value(score, own) for own in questions])
             expected = getattr(hard, score)
-            found = None if column is None else column.whole()
+            found = None if column is None else column.score()
             assert found == expected or math.isclose(found, expected), (score, questions)
         soft = probability_scores(labels, chances)
-        keyed = {str(n): [(a, b) for a, b in own] for n, own in enumerate(questions)}
+        pairs = [[(a, b) for a, b in own] for own in questions]
         for name in ("brier", "ece"):
-            column = soft_column(name, keyed, list(keyed))
+            column = probability_column(name, pairs)
             assert column is not None
-            again, value = column.whole(), getattr(soft, name)
+            again, value = column.score(), getattr(soft, name)
             assert again == value or math.isclose(again, value, abs_tol=1e-12), (name, questions)

@@ -25,17 +25,15 @@ def ran(run, tmp_path_factory):
 
 def test_the_tables_are_the_reports_numbers(tmp_path):
     folder = ten_models(tmp_path, n=40)[0]
-    runs = xling_tasks.read(folder, n_resamples=1000)
+    runs = xling_tasks.read(folder)
     to = tmp_path / "to"
-    assert main(["report", folder, "--to", str(to), "--n-resamples", "1000", "--samples", "0"]) == 0
+    assert main(["report", folder, "--to", str(to)]) == 0
     told = json.loads((to / "report.json").read_text())
-    scores, conclusions = runs.scores(), runs.conclusions()
-    assert [row["value"] for row in scores] == [item["value"] for item in told["values"]]
-    assert [row["low"] for row in scores] == [
-        item["interval"] and item["interval"]["low"] for item in told["values"]
-    ]
-    assert [row["verdict"] for row in conclusions] == [c["verdict"] for c in told["conclusions"]]
-    assert all(row["in_words"] for row in conclusions)
+    scores, verdicts = runs.scores(), runs.verdicts()
+    for name in ("value", "ci_low"):
+        assert [row[name] for row in scores] == [row[name] for row in told["scores"]]
+    assert [row["verdict"] for row in verdicts] == [v["verdict"] for v in told["verdicts"]]
+    assert all(row["in_words"] for row in verdicts)
     assert {frozenset(row) for row in scores} == {frozenset(scores[0])}
 
 
@@ -44,7 +42,7 @@ def test_a_run_in_memory_gives_what_its_files_give(ran):
     before = copy.deepcopy(results)
     of_files, of_memory = xling_tasks.read(out), xling_tasks.read(results)
     assert results.keys() == before.keys() and results["config"] == before["config"]
-    for table in ("scores", "conclusions", "tasks"):
+    for table in ("scores", "verdicts", "tasks"):
         own, other = (getattr(runs, table)() for runs in (of_files, of_memory))
         assert own and [{**row, "model": ""} for row in own] == [
             {**row, "model": ""} for row in other
@@ -70,7 +68,7 @@ def test_what_cannot_be_read_is_said(ran, tmp_path):
         (lambda: xling_tasks.read({"results": {}}), DataError, "no results of simple_evaluate"),
         (lambda: xling_tasks.read(tmp_path / "none").scores(), DataError, "no such folder"),
         (lambda: xling_tasks.read(ran[0]).samples(TASKS[0] + "x"), DataError, f"Did you mean '{TASKS[0]}'"),
-        (lambda: xling_tasks.read(ran[0], level=2), SettingError, "--confidence: must be a number between 0 and 1, got 2"),
+        (lambda: xling_tasks.read(ran[0], confidence=2), SettingError, "--confidence: must be a number between 0 and 1, got 2"),
         (lambda: xling_tasks.reed, AttributeError, "no attribute 'reed'"),
     ):  # fmt: skip
         with pytest.raises(error, match=said):

@@ -35,21 +35,21 @@ class Brief(LM):  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
-    ("spanish", "inside", "concluded", "note"),
+    ("spanish", "inside", "concluded", "lost"),
     [
         # langid's label of these four words is French.
-        (SHORT["es"], 1.0, [("inconclusive", [["scored", 24]])], ""),
-        ("Ibuprofeno.", None, [], "Spanish, of 24: 24 too short to tell the language"),
+        (SHORT["es"], 1.0, [("inconclusive", {"scored": 24})], []),
+        ("Ibuprofeno.", None, [], [{"too_short": 24}]),
         ("Please see your doctor as soon as you can today.", 0.0,
-         [("worse", [["wrong_language", 24]])], ""),
+         [("worse", {"wrong_language": 24})], []),
     ],
 )  # fmt: skip
-def test_in_which_language_a_short_answer_is(run, tmp_path, spanish, inside, concluded, note):
+def test_in_which_language_a_short_answer_is(run, tmp_path, spanish, inside, concluded, lost):
     assert identify_language([SHORT["es"]]) == ["fr"]
     found = evaluated(run, tmp_path / "out", [C + "en", C + "es"], model=Brief(spanish))
     assert found["results"][C + "es"]["langid_match,none"] == inside
-    words = ("report", tmp_path / "out", "--to", tmp_path / "r", "--no-pictures", "--samples", "0")
+    words = ("report", tmp_path / "out", "--to", tmp_path / "r")
     assert main([str(word) for word in words]) == 0
     content = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
-    assert [(each["verdict"], each["outcomes"]) for each in content["conclusions"]] == concluded
-    assert any(note in each for each in content["notes"])
+    assert [(each["verdict"], each["outcomes"]) for each in content["verdicts"]] == concluded
+    assert [row["outcomes"] for row in content["remarks"] if row["kind"] == "partly"] == lost

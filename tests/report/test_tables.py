@@ -10,17 +10,16 @@ import pytest
 from builders import task_of, write_run
 from sklearn.metrics import roc_auc_score
 
-from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.published import FILE, published
 from xling_tasks.errors import DataError
+from xling_tasks.languages import language_name
 from xling_tasks.report.data import read_models
-from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Options
-from xling_tasks.report.tables.all import tables
-from xling_tasks.report.tables.correctness import gap_pairs, published_shares
-from xling_tasks.report.tables.differences import differences
-from xling_tasks.report.tables.grid import drop, mean_of, multiple
-from xling_tasks.report.tables.table import Table, as_csv, as_markdown
+from xling_tasks.report.lists import make_record
+from xling_tasks.report.paper_tables import gap_pairs, make_tables
+from xling_tasks.report.paper_tests import anova_rows, difference_rows, pair_rows
+from xling_tasks.report.published import published_scores
+from xling_tasks.report.table import Estimate, Table, as_csv, format_cell
+from xling_tasks.report.verdicts import Options
 
 pytestmark = pytest.mark.core
 
@@ -28,7 +27,8 @@ LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory"
 MORE, LESS, NEITHER, CONTRA, NONE = LABELS
 JUDGE = {"model": "dummy", "model_args": {"model": "judge-1"}, "batch_size": None}
 CODES = ("en", "es", "zh", "hi")
-GPT = {"model": "GPT-3.5 (published)"}
+GPT = {"Model": "GPT-3.5 (published)"}
+OURS = {"Model": "m"}
 RECORD = {
     "version": "0.1.0",
     "settings": {"temperatures": [0.0, 1.0], "k": 4, "judge": JUDGE, "prompt_language": "en"},
@@ -90,23 +90,29 @@ def labelled(codes, labels, start="correctness", **more):
 
 
 def report_of(*folders):
-    return make_report(read_models(folders), Options(n_resamples=200))
+    """The three lists of the models in some folders."""
+    return make_record(read_models(folders), Options()).rows()
 
 
 def by_key(report, **options):
-    return {table.key: table for table in tables(report, **options)}
+    return {table.key: table for table in make_tables(report, **options)}
 
 
 def tables_of(folder, tasks, **options):
     return by_key(report_of(write(folder, tasks)), **options)
 
 
+def remarks_of(report, kind):
+    return [row for row in report["remarks"] if row["kind"] == kind]
+
+
 def cells(table, columns, **where):
     """The values of columns in the only row that has these values."""
-    at = table.columns.index
-    rows = [row for row in table.rows if all(row[at(k)] == v for k, v in where.items())]
-    assert len(rows) == 1, (table.key, where, rows)
-    return [rows[0][at(name)] for name in columns]
+    rows = table if isinstance(table, list) else table.rows
+    rows = [row for row in rows if all(row.get(k) == v for k, v in where.items())]
+    assert len(rows) == 1, (where, rows)
+    values = [rows[0].get(name) for name in columns]
+    return [value.value if isinstance(value, Estimate) else value for value in values]
 
 
 def cell(table, column, **where):
@@ -156,14 +162,12 @@ def likelihoods(right, n=40, shift=0.0):
     return per_question("auc", values, score + shift)
 
 
-def test_auc_has_permutations_enough_for_the_correction(tmp_path):
+def test_auc_finds_a_language_worse(tmp_path):
     tasks = {"en": likelihoods(40), "hi": likelihoods(5), "es": likelihoods(40)}
     report = report_of(write(tmp_path, named("verifiability_ll", tasks)))
-    found = {item.side: item for item in report.comparisons}
-    assert found["hi"].n_permutations == 1000 and found["hi"].p == 1 / 1001
-    assert found["hi"].difference < 0 and found["es"].p == 1
-    verdicts = {item.language: item.verdict for item in report.conclusions}
-    assert verdicts == {"hi": "worse", "es": "inconclusive"}
+    found = {row["language"]: row for row in report["verdicts"]}
+    assert found["hi"]["estimate"] < 0 and found["hi"]["p"] < 1e-6
+    assert {c: row["verdict"] for c, row in found.items()} == {"hi": "worse", "es": "inconclusive"}
 
 
 def test_auc_is_over_the_questions_of_both(tmp_path):
@@ -172,9 +176,9 @@ def test_auc_is_over_the_questions_of_both(tmp_path):
     for n, m in ((40, 43), (43, 40), (40, 40)):
         tasks = {"en": likelihoods(20, n), "hi": likelihoods(10, m)}
         report = report_of(write(tmp_path / f"{n}-{m}", named("verifiability_ll", tasks)))
-        (item,) = (c for c in report.comparisons if c.panel.metric == "auc")
-        assert (item.n, item.left_out) == (40, abs(n - m))
-        found.append((item.value, item.base, item.low, item.high, item.p))
+        (row,) = (row for row in report["verdicts"] if row["metric"] == "auc")
+        assert (row["n"], row["n_excluded"]) == (40, abs(n - m))
+        found.append([row[key] for key in ("value", "english", "ci_low", "ci_high", "p")])
     assert None not in found[0] and found[0] == found[1] == found[2]
 
 
@@ -184,12 +188,12 @@ def test_an_auc_of_other_samples_is_refused(tmp_path):
         read_models([folder])
 
 
-def test_effect_sizes_say_how_many_questions_are_left_out(tmp_path):
+def test_questions_without_a_score_in_both_are_left_out_of_a_difference(tmp_path):
     values = {"en": [None, *[1.0] * 9], "hi": [*[0.0] * 8, None, None]}
     tasks = {code: per_question(MORE, own) for code, own in values.items()}
-    made = report_of(write(tmp_path, named("correctness", tasks))).comparisons
-    item = next(item for item in made if item.panel.metric == MORE)
-    assert (item.n, item.left_out) == (item.detail.n, item.detail.left_out) == (7, 3)
+    report = report_of(write(tmp_path, named("correctness", tasks)))
+    (row,) = (row for row in report["verdicts"] if row["metric"] == MORE)
+    assert (row["n"], row["n_excluded"], row["estimate"]) == (7, 3, -1)
 
 
 def test_scores_in_each_languages_own_words_are_never_compared_across_languages(tmp_path):
@@ -200,66 +204,53 @@ def test_scores_in_each_languages_own_words_are_never_compared_across_languages(
         tasks = {code: per_question(metric, own) for code, own in values.items()}
         folders.append(write(tmp_path / model, named("consistency", tasks), model=model))
     report = report_of(*folders)
-    assert {item.panel.metric for item in report.comparisons} == {"sim_sent"}
-    assert {item.panel.metric for item in report.classic} == {"sim_sent"}
-    by_name = by_key(report)
-    summary = by_name["summary"]
-    where = {"metric": "sim_sent", "T": "1", "model": "a", "language": "es"}
-    assert cell(summary, "difference", **where) == pytest.approx(-0.45)
-    assert {row[summary.columns.index("model")] for row in summary.rows} == {"a"}
-    own = {"metric": "sim_1gram_src", "T": "0.7", "model": "b"}
-    names = ["es", "es: relative drop vs English, %"]
-    assert cells(by_name["consistency_liveqa"], names, **own) == [pytest.approx(0.2), None]
-
-
-# Numbers
-
-
-@pytest.mark.parametrize(
-    ("value", "base", "percent", "times"),
-    [(0.25, 0.75, 200 / 3, 1 / 3), (0.5, 0.25, -100.0, 2.0), (0.5, 0.5, 0.0, 1.0), (0.0, 0.5, 100.0, 0.0),
-     (-0.2, -0.1, None, None), (0.5, 0.0, None, None), (None, 0.5, None, None), (0.5, None, None, None)],
-)  # fmt: skip
-def test_drop_and_multiple(value, base, percent, times):
-    assert drop(value, base) == (percent if percent is None else pytest.approx(percent))
-    assert multiple(value, base) == (times if times is None else pytest.approx(times))
-
-
-def test_a_mean_with_a_gap_is_undefined():
-    assert [mean_of(x) for x in ([1.0, 2.0, 6.0], [1.0, None], [])] == [3.0, None, None]
+    kinds = ("difference", "anova")
+    assert {x["metric"] for kind in kinds for x in remarks_of(report, kind)} == {"sim_sent"}
+    (verdict,) = report["verdicts"]
+    assert (verdict["model"], verdict["metric"], verdict["temperature"]) == ("a", "sim_sent", 1.0)
+    assert verdict["estimate"] == pytest.approx(-0.45)
+    own = {"Metric": "sim_1gram_src", "T": "0.7", "Model": "b"}
+    names = ["Spanish", "es: relative drop vs English, %"]
+    assert cells(by_key(report)["consistency"], names, **own) == [pytest.approx(0.2), None]
 
 
 # Correctness
 
 
 def test_correctness_by_hand(liveqa):
-    by_name = by_key(report_of(liveqa), published=False)
-    table, es = by_name["correctness_liveqa"], {"model": "m", "language": "es"}
-    names = ("more comprehensive", "more comprehensive: decrease vs English, percentage points",
-             "more comprehensive: relative drop vs English, %", "contradictory: multiple of English")  # fmt: skip
-    assert cells(table, names, **es) == pytest.approx([0.25, 50.0, 200 / 3, 2.0])
-    assert cell(table, "contradictory: multiple of English", model="m", language="en") is None
-    low, high = cells(table, ["contradictory low", "contradictory high"], **es)
-    assert 0 <= low <= 0.5 <= high <= 1 and not table.published
-    assert as_markdown(by_name["correctness_counts_liveqa"]) == (
-        "### Correctness, LiveQA: labels\n\n"
-        "| label | model | en | es |\n"
-        "| --- | --- | ---: | ---: |\n"
-        "| more_comprehensive | m | 3 | 1 |\n"
-        "| less_comprehensive | m | 0 | 1 |\n"
-        "| neither | m | 0 | 0 |\n"
-        "| contradictory | m | 1 | 2 |\n"
-        "| no_response | m | 0 | 0 |\n\n"
-        "Questions with each label, of those whose judge call did not fail. m has no results in zh, hi.\n"
-    )
+    table = by_key(report_of(liveqa), published=False)["correctness"]
+    es = {**OURS, "code": "es"}
+    names = ("Says more", "Says more: decrease vs English, percentage points",
+             "Says more: relative drop vs English, %", "Harmful: multiple of English",
+             "Harmful: count", "n")  # fmt: skip
+    assert cells(table, names, **es) == pytest.approx([0.25, 50.0, 200 / 3, 2.0, 2, 4])
+    assert cell(table, "Harmful: multiple of English", **OURS, code="en") is None
+    (row,) = (row for row in table.rows if row["code"] == "es")
+    assert 0 <= row["Harmful"].low <= 0.5 <= row["Harmful"].high <= 1 and not table.published
+    assert format_cell(row["Harmful"]).startswith("50.0% (")
+    assert "code" not in dict(table.shown) and "Harmful: count" not in dict(table.shown)
+    (missing,) = remarks_of(report_of(liveqa), "missing_languages")
+    assert missing["languages"] == ["zh", "hi"]
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "percent", "times"),
+    [(0.25, 0.75, 200 / 3, 1 / 3), (0.0, 0.5, 100.0, 0.0), (0.5, 0.0, None, None)],
+)
+def test_drop_and_multiple(tmp_path, value, base, percent, times):
+    runs = {c: task({"macro_recall_t0.0": own}) for c, own in (("en", base), ("es", value))}
+    table = tables_of(tmp_path, named("verifiability", runs))["verifiability"]
+    name = "Right from wrong"
+    names = [f"{name}: relative drop vs English, %", f"{name}: multiple of English"]
+    found = cells(table, names, code="es", **OURS)
+    assert found == [None if x is None else pytest.approx(x) for x in (percent, times)]
 
 
 def test_counts_leave_out_failed_judge_calls(tmp_path):
     made = tables_of(tmp_path, labelled(["en"], [MORE, None, MORE, NONE]), published=False)
-    counts = made["correctness_counts_liveqa"]
-    assert [cell(counts, "en", label=label) for label in (MORE, NONE)] == [2, 1]
-    names = ["judge failed", "judged"]
-    assert cells(made["coverage_correctness"], names, language="en") == [0.25, 3]
+    assert cells(made["correctness"], ["Says more: count", "No response: count"]) == [2, 1]
+    names = ["judge failed", "Asked"]
+    assert cells(made["coverage"], names, Language="English") == [0.25, 4]
 
 
 def test_filtered_answers_stand_beside_table_a5(tmp_path):
@@ -268,9 +259,8 @@ def test_filtered_answers_stand_beside_table_a5(tmp_path):
         return named("verifiability", tasks)
 
     table = tables_of(tmp_path / "a", runs(en=0.002, hi=0.0))["filtered"]
-    assert cells(table, ["en", "hi"], model="m") == pytest.approx([0.2, 0.0])
-    assert [cell(table, "es", T=t, **GPT) for t in "01"] == [0.2, 0.5]
-    assert "Table A5" in table.note
+    assert cells(table, ["English", "Hindi"], **OURS) == pytest.approx([0.002, 0.0])
+    assert [cell(table, "Spanish", T=t, **GPT) for t in "01"] == pytest.approx([0.002, 0.005])
     assert "filtered" not in tables_of(tmp_path / "b", runs(en=0.0))
 
 
@@ -280,55 +270,45 @@ def test_spread_over_the_five_temperatures_stands_beside_table_a11(tmp_path):
         "en": task({f"macro_f1_t{t}": v for t, v in shares.items()}),
         "hi": task({"macro_f1_t0.0": 0.5}),
     }
-    table = tables_of(tmp_path, named("verifiability", runs))["verifiability_liveqa"]
+    table = tables_of(tmp_path, named("verifiability", runs))["verifiability"]
     # Mean 0.6; squares of 0.1, 0, 0.1, 0, 0 over 5: sd 0.0632.
-    where = {"T": "mean of 5", "model": "m", "language": "en"}
-    assert cell(table, "macro F1: sd over T", **where) == pytest.approx(0.06325, abs=1e-5)
-    assert cell(table, "macro F1: sd over T", model="m", T="0", language="hi") is None
-    metrics = {"macro F1": "macro_f1_sd", "accuracy": "accuracy_sd", "AUC of hard labels": "auc_sd"}
-    for name, metric in metrics.items():
-        (printed,) = published(table="Table A11", dataset="liveqa", language="hi", metric=metric)
-        theirs = cell(table, f"{name}: sd over T", T="mean of 5", language="hi", **GPT)
-        assert theirs == printed.value
+    where = {"T": "mean of 5", **OURS, "code": "en"}
+    assert cell(table, "Macro F1: sd over T", **where) == pytest.approx(0.06325, abs=1e-5)
+    assert cell(table, "Macro F1: sd over T", **OURS, T="0", code="hi") is None
+    for name, metric in {"Macro F1": "macro_f1", "Accuracy": "accuracy"}.items():
+        for end, ours in (("", name), ("_sd", f"{name}: sd over T")):
+            (printed,) = published(
+                table="Table A11", dataset="liveqa", language="hi", metric=f"{metric}{end}",
+                model="gpt-3.5-turbo",
+            )  # fmt: skip
+            assert cell(table, ours, T="mean of 5", code="hi", **GPT) == printed.value
 
 
 def test_published_labels_are_those_of_the_paper(liveqa):
-    made = tables(report_of(liveqa))
-    by_name, sections = {table.key: table for table in made}, [table.section for table in made]
-    assert len(by_name) == len(made)
-    assert {*sections} <= {*CRITERIA, "coverage", "summary", "statistics"}
-    assert sections[0] == "coverage" and sections[-1] == "statistics"
-    counts, shares = by_name["correctness_counts_liveqa"], by_name["correctness_liveqa"]
-    assert cells(counts, CODES, label=CONTRA, **GPT) == [3, 1, 4, 13]
+    table = by_key(report_of(liveqa))["correctness"]
+    assert [cell(table, "Harmful: count", code=c, **GPT) for c in CODES] == [3, 1, 4, 13]
     # 226 of 246 in English, 142 in Hindi.
-    names = ("more comprehensive", "more comprehensive: relative drop vs English, %",
-             "contradictory: multiple of English")  # fmt: skip
-    assert cells(shares, names, language="hi", **GPT) == pytest.approx(
+    names = ("Says more", "Says more: relative drop vs English, %", "Harmful: multiple of English")
+    assert cells(table, names, code="hi", **GPT) == pytest.approx(
         [142 / 246, 100 * 84 / 226, 13 / 3]
     )
-    for table in (counts, shares):
-        models = [row[table.columns.index("model")] for row in table.rows]
-        assert {i for i, name in enumerate(models) if "(published)" in name} == table.published
-        assert "arXiv:2310.13132, Table 1" in table.note
+    marked = {i for i, row in enumerate(table.rows) if "(published)" in row["Model"]}
+    assert marked == table.published and "arXiv:2310.13132, Table 1" in table.note
 
 
 def test_a_label_that_the_paper_does_not_print_stays_undefined(tmp_path):
     runs = labelled(["en"], [MORE, CONTRA], "xlinghealth_correctness_medicationqa_")
-    table = tables_of(tmp_path, runs)["correctness_medicationqa"]
+    table = tables_of(tmp_path, runs)["correctness"]
     # The text's 30.58 points of 690 questions below 618 leave 407; the rest is not printed.
-    names = ["more comprehensive", "contradictory: multiple of English"]
-    assert cells(table, names, language="hi", **GPT) == pytest.approx([407 / 690, 51 / 5])
-    assert cell(table, "neither", language="hi", **GPT) is None
-    assert "not printed: correctness_more_comprehensive_count medicationqa hi = 407." in table.note
+    names = ["Says more", "Harmful: multiple of English"]
+    assert cells(table, names, code="hi", **GPT) == pytest.approx([407 / 690, 51 / 5])
+    assert cell(table, "Neither", code="hi", **GPT) is None and "(derived)" in table.note
 
 
 def test_published_decreases_and_means_come_out_of_the_published_counts():
     datasets = ("healthqa", "liveqa", "medicationqa")
-    shares = {
-        name: published_shares(published(source="xlingeval", dataset=name), "gpt-3.5-turbo", name)
-        for name in datasets
-    }
-    pairs = gap_pairs(shares, dict.fromkeys(datasets, CODES))
+    rows = [row for name in datasets for row in published_scores("correctness", name)]
+    pairs = gap_pairs([row for row in rows if row["model"] == GPT["Model"]])
     metric = "correctness_more_comprehensive_decrease_vs_en_points"
     figures = published(table="Section 3.1", metric=metric)
     printed = {(f.dataset, f.language): f.value for f in figures}
@@ -336,6 +316,9 @@ def test_published_decreases_and_means_come_out_of_the_published_counts():
     assert {pair: points for pair, (points, _) in pairs.items()} == pytest.approx(
         printed, abs=0.0051
     )
+
+
+MEANS = ("Says more: mean decrease, percentage points", "Harmful: mean multiple of English")
 
 
 def test_both_means_of_a_run_beside_the_published_ones_over_the_same_pairs(tmp_path):
@@ -348,15 +331,14 @@ def test_both_means_of_a_run_beside_the_published_ones_over_the_same_pairs(tmp_p
     own = {code: correctness(each) for code, each in labels.items()}
     runs = named("correctness", own) | named("xlinghealth_correctness_demo_", own)
     table = tables_of(tmp_path, runs)["correctness_means"]
-    names = table.columns[4:6]
-    ours = cells(table, [*names, "comparisons"], model="m", datasets="liveqa")
+    ours = cells(table, [*MEANS, "Comparisons"], **OURS, Datasets="liveqa")
     assert ours == pytest.approx([(50 + 25) / 2, (2 + 0) / 2, 2])
-    assert cell(table, "datasets", **GPT) == "liveqa"
+    assert cell(table, "Datasets", **GPT) == "liveqa"
     # Of 246: 226 in English, 213 in Spanish, 142 in Hindi; contradictory 3, 1 and 13.
-    assert cells(table, names, **GPT) == pytest.approx(
+    assert cells(table, MEANS, **GPT) == pytest.approx(
         [100 * ((13 + 84) / 2) / 246, (1 / 3 + 13 / 3) / 2]
     )
-    assert cell(table, names[0], model="m", datasets="demo") == pytest.approx((50 + 25) / 2)
+    assert cell(table, MEANS[0], **OURS, Datasets="demo") == pytest.approx((50 + 25) / 2)
 
 
 def test_the_nine_pairs_of_a_whole_run_stand_beside_the_headline_means(tmp_path):
@@ -364,9 +346,8 @@ def test_the_nine_pairs_of_a_whole_run_stand_beside_the_headline_means(tmp_path)
     for name in ("healthqa", "liveqa", "medicationqa"):
         runs |= labelled(CODES, [MORE, CONTRA], f"xlinghealth_correctness_{name}_")
     table = tables_of(tmp_path, runs)["correctness_means"]
-    theirs = cells(table, table.columns[4:6], comparisons=9, **GPT)
-    assert theirs == pytest.approx([18.12, 5.82], abs=0.005)
-    assert cell(table, table.columns[4], model="m") == 0.0
+    assert cells(table, MEANS, Comparisons=9, **GPT) == pytest.approx([18.12, 5.82], abs=0.005)
+    assert cell(table, MEANS[0], **OURS) == 0.0
 
 
 # Consistency and verifiability
@@ -377,40 +358,32 @@ def sampled(values, tau=(1.0,)):
     return task(scores, better=dict.fromkeys(scores, True))
 
 
-def test_one_temperature_leaves_published_means_apart(tmp_path):
+def test_one_temperature_stands_beside_the_published_means(tmp_path):
     runs = named("consistency", {"en": sampled([0.5]), "hi": sampled([0.4])})
-    by_name = tables_of(tmp_path, runs)
-    own, metric = by_name["consistency_liveqa"], {"metric": "sim_1gram"}
-    assert not own.published
-    drop_ = cell(own, "hi: relative drop vs English, %", T="1", **metric)
-    assert drop_ == pytest.approx(20.0)
-    apart = by_name["consistency_liveqa_published"]
-    assert apart.published == frozenset(range(len(apart.rows)))
-    assert cell(apart, "hi", **GPT, **metric) == 0.3329
+    table, metric = tables_of(tmp_path, runs)["consistency"], {"Metric": "sim_1gram"}
+    drop = cell(table, "hi: relative drop vs English, %", T="1", **OURS, **metric)
+    assert drop == pytest.approx(20.0)
+    assert cell(table, "Hindi", **GPT, **metric) == 0.3329
     (printed, *_) = published(table="Table A10", metric="sim_1gram", language="en")
-    assert cell(apart, "en", model="MedAlpaca-30b (published)", **metric) == printed.value
+    assert cell(table, "English", Model="MedAlpaca-30b (published)", **metric) == printed.value
 
 
 def test_five_temperatures_give_a_mean_beside_the_paper(tmp_path):
     taus, values = (0.0, 0.25, 0.5, 0.75, 1.0), [0.9, 0.8, 0.7, 0.6]
     runs = {"en": sampled([*values, 0.5], taus), "es": sampled([*values, None], taus)}
-    by_name = tables_of(tmp_path, named("consistency", runs))
-    assert "consistency_liveqa_published" not in by_name
-    own, mean = by_name["consistency_liveqa"], {"metric": "sim_1gram", "T": "mean of 5"}
-    assert cells(own, ["en", "es"], model="m", **mean) == [pytest.approx(0.7), None]
-    assert cell(own, "es", **GPT, **mean) == 0.46
-    assert cell(own, "es", metric="sim_1gram", T="1", model="m") is None
+    own = tables_of(tmp_path, named("consistency", runs))["consistency"]
+    mean = {"Metric": "sim_1gram", "T": "mean of 5"}
+    assert cells(own, ["English", "Spanish"], **OURS, **mean) == [pytest.approx(0.7), None]
+    assert cell(own, "Spanish", **GPT, **mean) == 0.46
 
 
 def test_verifiability_and_table_a11(tmp_path):
     scores = {"macro_f1_t1.0": 0.6, "auc_hard_t1.0": 0.7, "unparsed_rate_t1.0": 0.1}
     folder = write(tmp_path, named("verifiability", {"en": task(scores)}))
-    by_name = by_key(report_of(folder))
-    assert cell(by_name["verifiability_liveqa"], "unknown verdict", language="en") == 0.1
-    apart = by_name["verifiability_liveqa_published"]
-    theirs = cells(apart, ["macro F1", "AUC of hard labels"], language="en", **GPT)
-    assert theirs == [0.7140, 0.6701]
-    assert "verifiability_liveqa_published" not in by_key(report_of(folder), published=False)
+    table = by_key(report_of(folder))["verifiability"]
+    assert cell(table, "Unparsed", code="en", **OURS) == 0.1
+    assert cells(table, ["Macro F1", "AUC of Yes and No"], code="en", **GPT) == [0.7140, 0.6701]
+    assert not by_key(report_of(folder), published=False)["verifiability"].published
 
 
 # MMedBench
@@ -425,15 +398,13 @@ def test_the_average_needs_every_language(tmp_path):
     runs = {"whole": six, "undefined": {**six, "ja": None}, "less": {**six}}
     del runs["less"]["fr"]
     folders = [write(tmp_path / name, mcqa(**own), model=name) for name, own in runs.items()]
-    table = by_key(report_of(*folders))["mmedbench_mcqa_mmedbench"]
-    whole = cells(table, ["Avg.", "zh", "setting"], model="whole")
-    assert whole == [pytest.approx(35.0), 50.0, "zero-shot"]
-    assert [cell(table, "Avg.", model=name) for name in ("undefined", "less")] == [None, None]
-    assert "undefined: ja (acc); less: fr (acc)" in table.note
+    table = by_key(report_of(*folders))["mmedbench_mcqa"]
+    assert cells(table, ["Avg.", "Chinese"], Model="whole") == [pytest.approx(0.35), 0.5]
+    assert [cell(table, "Avg.", Model=name) for name in ("undefined", "less")] == [None, None]
 
 
 def test_published_accuracies_equal_the_file(tmp_path):
-    table = tables_of(tmp_path, mcqa(en=0.5))["mmedbench_mcqa_mmedbench"]
+    table = tables_of(tmp_path, mcqa(en=0.5))["mmedbench_mcqa"]
     with FILE.open(encoding="utf-8", newline="") as handle:
         rows = [
             r for r in csv.DictReader(handle)
@@ -442,17 +413,18 @@ def test_published_accuracies_equal_the_file(tmp_path):
     assert len(table.published) == len({(r["model"], r["setting"]) for r in rows})
     for row in rows:
         name = " ".join(row["model"].replace("\xa0", " ").split()) + " (published)"
-        column = "Avg." if row["language"] == "avg" else row["language"]
-        assert cell(table, column, model=name, setting=row["setting"]) == float(row["value"])
+        column = "Avg." if row["language"] == "avg" else language_name(row["language"])
+        found = cell(table, column, Model=f"{name}, {row['setting']}")
+        assert 100 * found == pytest.approx(float(row["value"]))
 
 
 def test_every_published_metric_of_rationales_stands_beside_ours(tmp_path):
     ours = [f"bleu{n}" for n in ("", *"1234")] + ["rouge1", "rouge2", "rougeL", "bertscore_f1"]
     runs = {"mmedbench_rationale_ft_ru": task(dict.fromkeys(ours, 0.25)),
             "mmedbench_rationale_en": task({"bleu1": 0.19, "sacrebleu": 3.5}, shots=2)}  # fmt: skip
-    folder, key = write(tmp_path, runs), "mmedbench_rationale_ft_mmedbench"
+    folder = write(tmp_path, runs)
     by_name = by_key(report_of(folder))
-    table = by_name[key]
+    table = by_name["mmedbench_rationale_ft"]
     printed = [
         figure
         for name in ("Table 2", *(f"Table {n}" for n in range(7, 14)))
@@ -461,17 +433,16 @@ def test_every_published_metric_of_rationales_stands_beside_ours(tmp_path):
     ]
     assert len(printed) > 1000
     for f in printed:
-        where = {"metric": f.metric.removesuffix("_percent"), "setting": f.setting}
-        column = "Avg." if f.language == "avg" else f.language
-        assert cell(table, column, model=f"{f.model} (published)", **where) == f.value
-    assert {row[0] for i, row in enumerate(table.rows) if i in table.published} == set(ours)
-    assert "Table 13" in table.note and "Two printed averages" in table.note
-    assert not by_key(report_of(folder), published=False)[key].published
-    table = by_name["mmedbench_rationale_mmedbench"]  # in the paper's unit
-    own = cells(table, ["en", "setting"], metric="bleu1", model="m")
-    assert own == [pytest.approx(19.0), "2-shot"]
-    assert cell(table, "en", metric="sacrebleu", model="m") == 3.5
-    assert cell(table, "en", metric="bleu1", **GPT) == 36.21
+        where = {"Metric": f.metric.removesuffix("_percent")}
+        column = "Avg." if f.language == "avg" else language_name(f.language)
+        found = cell(table, column, Model=f"{f.model} (published), {f.setting}", **where)
+        assert 100 * found == pytest.approx(f.value)
+    assert {r["Metric"] for i, r in enumerate(table.rows) if i in table.published} == set(ours)
+    assert not by_key(report_of(folder), published=False)["mmedbench_rationale_ft"].published
+    table = by_name["mmedbench_rationale"]
+    assert cell(table, "English", Metric="sacrebleu", **OURS) == 3.5
+    theirs = {"Model": "GPT-3.5 (published), zero-shot", "Metric": "bleu1"}
+    assert cell(table, "English", **theirs) == pytest.approx(0.3621)
 
 
 # Translate, then evaluate
@@ -489,19 +460,17 @@ def test_groups_beside_table_4_only_for_the_same_prompts(tmp_path):
     }
     made = task(scores, data=data)
     by_name = tables_of(tmp_path / "a", {"xling_information": made})
-    groups = by_name["information_xling_groups"]
-    names = ("all", "languages", "script: indic", "trained languages", "branch: romance")
-    assert cells(groups, names, model="m") == [0.5, 2, None, 0.6, 0.6]
-    assert cell(groups, "family: dravidian", model="gpt-4o (published)") == 0.60
+    groups = by_name["information_groups"]
+    names = ("All", "Languages", "script: indic", "train: in", "branch: romance")
+    assert cells(groups, names, **OURS) == [0.5, 2, None, 0.6, 0.6]
+    assert cell(groups, "family: dravidian", Model="gpt-4o (published)") == 0.60
     printed = next(published(table="Table 4", model="Llama-3.1-8B", language="train:out",
                              metric="information_consistency"))  # fmt: skip
-    theirs = cells(groups, ["other languages", "branch: romance"], model="Llama-3.1-8B (published)")
+    theirs = cells(groups, ["train: out", "branch: romance"], Model="Llama-3.1-8B (published)")
     assert theirs == [printed.value, None]
     other = tables_of(tmp_path / "b", {"xlinghealth_information_liveqa": made})
-    assert not other["information_liveqa_groups"].published
-    coverage = by_name["coverage_information"]
-    assert cells(coverage, ["reasons", "run"], language="hi") == ["text missing: 1", None]
-    assert "questions (right answers differ by country); claims" in coverage.note
+    assert not other["information_groups"].published
+    assert cells(by_name["coverage"], ["Reasons"], Language="Hindi") == ["text missing: 1"]
 
 
 def test_language_consistency_as_published_stands_beside_table_a4(tmp_path):
@@ -512,13 +481,10 @@ def test_language_consistency_as_published_stands_beside_table_a4(tmp_path):
         for tau in ("0.0", "1.0", "0.5")
     ]
     runs = {code: task(dict.fromkeys(names, 0.9)) for code in ("en", "hi")}
-    table = tables_of(tmp_path, named("consistency", runs))["consistency_liveqa"]
-    theirs = {"model": "MedAlpaca-30b (published)", "metric": key}
-    found = [cell(table, "hi", T=t, **theirs) for t in "01"]
-    assert found == pytest.approx([0.8152, 0.5535])
-    shown = {tuple(row[:2]) for i, row in enumerate(table.rows) if i in table.published}
-    assert shown == {(key, "0"), (key, "1")}
-    assert "Table A4" in table.note and "does not say over which dataset" in table.note
+    table = tables_of(tmp_path, named("consistency", runs))["consistency"]
+    theirs = {"Model": "MedAlpaca-30b (published)", "Metric": key}
+    found = [cell(table, "Hindi", T=t, **theirs) for t in "01"]
+    assert found == pytest.approx([0.8152, 0.5535]) and "Table A4" in table.note
 
 
 def test_empathy_with_presence_beside_agreement(tmp_path):
@@ -527,12 +493,11 @@ def test_empathy_with_presence_beside_agreement(tmp_path):
               "emotional_reactions_agreement_es": 0.75, "unscored_es": 0.0}  # fmt: skip
     data = {"languages": ["en", "es"], "unusable_questions": {}}
     by_name = tables_of(tmp_path, {"xling_empathy": task(scores, data=data)})
-    own = by_name["empathy_xling_languages"]
-    assert cell(own, "all absent in both", language="es") == 0.5
-    names = ["emotional reactions: present", "emotional reactions: agreement"]
-    assert cells(own, names, language="en") == [0.25, None]
-    assert cell(by_name["coverage_empathy"], "with a profile", language="es") == 4
-    assert cell(by_name["empathy_xling_groups"], "all", model="gpt-4o (published)") == 0.82
+    own = by_name["empathy"]
+    assert cell(own, "Both absent", code="es") == 0.5
+    names = ["Emotional reactions present", "Emotional reactions agreement"]
+    assert cells(own, names, code="en") == [0.25, None]
+    assert cell(by_name["empathy_groups"], "All", Model="gpt-4o (published)") == 0.82
 
 
 # Tests
@@ -540,152 +505,75 @@ def test_empathy_with_presence_beside_agreement(tmp_path):
 
 SIMILAR = {"en": [0.5, 0.6, 0.7, 0.6], "hi": [0.2, 0.3, 0.1, 0.2], "zh": [0.4, 0.3, 0.4, 0.5]}
 HI_ZH = {"first": "hi", "second": "zh"}
+THEIRS = {"model": "GPT-3.5 (published)"}
 
 
 def similar(tmp_path, tau):
     tasks = {code: per_question(f"sim_1gram_t{tau}", own) for code, own in SIMILAR.items()}
-    return tables_of(tmp_path, named("consistency", tasks))
+    report = report_of(write(tmp_path, named("consistency", tasks)))
+    return report["remarks"]
 
 
 def test_signs_of_differences(tmp_path):
-    by_name = similar(tmp_path, 1.0)
-    paired = cells(by_name["against_english_consistency"],
-                   ["difference", "relative, %", "losses", "questions"], language="hi")  # fmt: skip
-    assert paired == [pytest.approx(-0.4), pytest.approx(-200 / 3), 1.0, "same"]
-    tukey = by_name["tukey_consistency_liveqa"]
-    assert cell(tukey, "difference", model="m", **HI_ZH) == pytest.approx(0.2)
+    remarks = similar(tmp_path, 1.0)
+    pairs = pair_rows(remarks, with_published=True)
+    assert cell(pairs, "difference", model="m", **HI_ZH) == pytest.approx(0.2)
     # Table 3 prints -0.0438 for zh-hi: the mean of hi is the lower one. Its interval -0.0511 to
     # -0.0364 turns with it; 'p < 0.001' stays a bound.
-    theirs = cells(tukey, ["difference", "low", "high", "p (Tukey)"], **HI_ZH, **GPT)
-    assert theirs == [0.0438, 0.0364, 0.0511, "< 0.001"]
-    assert cell(tukey, "difference", first="en", second="hi", **GPT) == -0.0887
-    anova = by_name["anova_consistency_liveqa"]
+    names = ["difference", "tukey_low", "tukey_high", "tukey_p"]
+    assert cells(pairs, names, **HI_ZH, **THEIRS) == [0.0438, 0.0364, 0.0511, "< 0.001"]
+    assert cell(pairs, "difference", first="en", second="hi", **THEIRS) == -0.0887
+    anova = anova_rows(remarks, with_published=True)
     (printed, *_) = published(table="Table A13", temperature="1.0", metric="anova_F_sim_1gram")
-    assert cell(anova, "F", **GPT) == printed.value
-    assert cell(anova, "df within", model="m") == 9
+    assert cell(anova, "f", **THEIRS) == printed.value
+    assert cell(anova, "df_within", model="m") == 9
+    assert len(anova_rows(remarks, with_published=False)) == 1
 
 
 def test_published_t_tests_have_the_sign_of_the_difference(tmp_path):
-    by_name = similar(tmp_path, 0.0)
-    tukey, anova = by_name["tukey_consistency_liveqa"], by_name["anova_consistency_liveqa"]
+    remarks = similar(tmp_path, 0.0)
+    pairs = pair_rows(remarks, with_published=True)
     # Table A12 prints t = 11.00, p = 4.29e-25 for zh-hi, where Table 2 has -0.1512 = hi - zh.
-    theirs = cells(tukey, ["difference", "t", "p (t test)"], **HI_ZH, **GPT)
-    assert theirs == [0.1512, 11.0, 4.29e-25]
-    assert cell(tukey, "t", model="m", **HI_ZH) > 0
-    assert cells(anova, ["F", "p"], **GPT) == [190.94, 8.29e-96]
+    assert cells(pairs, ["difference", "t", "t_p"], **HI_ZH, **THEIRS) == [0.1512, 11.0, 4.29e-25]
+    assert cell(pairs, "t", model="m", **HI_ZH) > 0
+    anova = anova_rows(remarks, with_published=True)
+    assert cells(anova, ["f", "p"], **THEIRS) == [190.94, 8.29e-96]
 
 
 def test_mmedbench_is_unpaired(tmp_path):
     tasks = {
         f"mmedbench_mcqa_{c}": task(
-            {"acc": fmean(v)}, {f"{c}{i}": {"acc": x} for i, x in enumerate(v)}, better={"acc": True}
+            {"acc": fmean(v), "jaccard": fmean(v)},
+            {f"{c}{i}": {"acc": x, "jaccard": x} for i, x in enumerate(v)},
+            better={"acc": True, "jaccard": True},
         )
         for c, v in (("en", [1.0, 1.0, 1.0, 0.0]), ("zh", [0.0, 0.0, 1.0, 0.0]))
     }  # fmt: skip
-    table = tables_of(tmp_path, tasks)["against_english_mmedbench_mcqa"]
-    found = cells(table, ["questions", "difference"], language="zh")
-    assert found == ["different questions", -0.5] and "nothing is paired" in table.note
-
-
-# What differs
-
-
-def told(folder, *runs, versions=("0.4.13", "0.4.13")):
-    """What differs between the runs of models a and b."""
-    folders = [
-        write(folder / name, tasks, model=name, version=version)
-        for name, tasks, version in zip("ab", runs, versions, strict=False)
-    ]
-    return differences(report_of(*folders))
-
-
-def test_answers_that_may_be_cut_off_are_told_by_language(tmp_path):
-    cut = {"en": [0, 4], "es": [3, 4]}
-    tasks = {c: correctness([MORE, LESS], cut={c: own}) for c, own in cut.items()}
-    said = "\n".join(told(tmp_path, named("correctness", tasks)))
-    assert "a, answers as long as max_gen_toks allows, perhaps cut off: Spanish 3 of 4" in said
-    assert "English 0" not in said
-
-
-def test_a_run_that_only_generated_says_so_and_blames_no_setting(tmp_path):
-    said = "\n".join(
-        told(tmp_path, named("correctness", {c: task({"bypass": 999}) for c in CODES}))
-    )
-    assert "a only generated answers (--predict_only) in en, es, zh, hi; `lm_eval --model" in said
-    assert "without a judge" not in said
-
-
-def test_differences_name_model_task_and_setting(tmp_path):
-    judge = {"judge": {**JUDGE, "model_args": {"model": "judge-2"}}}
-    other = {"original": 5, "settings": judge, "data": {"sha256": "xyz"}, "ids": ["q0", "q7"]}
-    runs = labelled(CODES, [MORE, LESS]), labelled(CODES[:2], [MORE, LESS], **other)
-    assert told(tmp_path / "same", runs[0], runs[0]) == []
-    start = "Correctness, LiveQA: "
-    said = told(tmp_path, *runs, versions=("0.4.13", "0.4.14"))
-    assert [line.removeprefix(start) for line in said] == [
-        "b ran only a part of the questions (--limit or --samples): en 2 of 5, es 2 of 5",
-        "b has no results in zh, hi",
-        "a and b answered different questions (en: 2, 2, 1 in all of them; es: 2, 2, 1 in all of them)",
-        'a and b differ in en, es: judge.model (dummy {"model": "judge-1"} / dummy {"model": "judge-2"})',
-        "a and b differ in en, es: data.sha256 (abc / xyz)",
-        "a and b differ in en, es: lm_eval's version (0.4.13 / 0.4.14)",
-    ]
-    assert all(line.startswith(start) for line in said)
-
-
-def test_differences_of_signatures_and_languages(tmp_path):
-    def signed(judge):
-        return {"signatures": {MORE: f"{MORE}|judge:{judge}|chat_template:yes"}}
-
-    first = labelled(CODES, [MORE, LESS], **signed("x"))
-    text = " ".join(told(tmp_path, first, first | labelled(["hi"], [MORE], **signed("y"))))
-    for said in (
-        "how more_comprehensive was made (judge:x|chat_template:yes / judge:y|chat_template:yes)",
-        "b: the languages are over different questions (en 2, es 2, zh 2, hi 1, 1 in all of them)",
-    ):
-        assert said in text
-
-
-def test_runs_without_samples_say_so(tmp_path):
-    report = report_of(write(tmp_path, named("consistency", {"en": sampled([0.5])})))
-    by_name = by_key(report)
-    assert "m logged no samples in en" in " ".join(differences(report))
-    assert cell(by_name["coverage_consistency"], "samples", language="en") == "none"
-    assert "en low" not in by_name["consistency_liveqa"].columns
-
-
-def test_unusable_rows_are_in_the_coverage(tmp_path):
-    data = {"questions": 246, "invalid_rows": 10, "unusable_questions": ["58", "67"],
-            "invalid_reasons": {"text missing": 10}}  # fmt: skip
-    runs = labelled(["en"], [MORE, LESS], original=244, data=data)
-    first = tables(report_of(write(tmp_path, runs)))[0]
-    assert first.key == "coverage_correctness" and "--limit" in first.note
-    names = ("in data", "usable", "run", "unusable rows", "unusable questions", "reasons")
-    assert cells(first, names, language="en") == [246, 244, 2, 10, 2, "text missing: 10"]
+    report = report_of(write(tmp_path, tasks))
+    (verdict,) = report["verdicts"]
+    assert {"other_questions", "above_chance"} <= set(verdict["tags"])
+    assert all(not row["paired"] for row in difference_rows(report["remarks"]))
 
 
 # As text
 
 
-def test_csv_and_markdown_escape():
-    rows = (("x|y\nz", 1.5), ('say "hi", =1+1', None), ("=2+3", 2), ("[a](http://b) *c* a_b", "<0.001"))  # fmt: skip
-    table = Table("k", "coverage", "T", ("a|b", "n"), rows, published=frozenset({2}))
-    shown = [table.shown(x) for x in (-0.0004, 0.0004, -0.0006, 0.0)]
-    assert shown == ["0.000", "<0.001", "-0.001", "0.000"]  # nothing is minus zero
-    assert as_markdown(table).split("\n")[2:] == [
-        "| a\\|b | n |",
-        "| --- | ---: |",
-        "| x\\|y z | 1.500 |",
-        '| say "hi", =1+1 | – |',
-        "| =2+3 | 2 |",
-        r"| [a\](http://b) \*c\* a_b | <0.001 |",
-        "",
+def test_cells_and_csv():
+    shown = [
+        format_cell(x) for x in (0.0004, -0.5, 0.0, None, 1234, Estimate(0.5, 0.25, 0.75, True))
     ]
-    text = as_csv(table)
-    assert text.splitlines()[0] == "a|b,n,published"
-    assert list(csv.reader(io.StringIO(text)))[1:] == [
-        ["x|y\nz", "1.5", "no"],
-        ['say "hi", =1+1', "", "no"],
-        ["'=2+3", "2", "yes"],
-        ["[a](http://b) *c* a_b", "<0.001", "no"],
+    assert shown == ["<0.001", "\u22120.500", "0.000", "–", "1,234", "50.0% (25.0 to 75.0)"]
+    rows = [
+        {"a|b": "x|y\nz", "n": 1.5},
+        {"a|b": '=1+1, "hi"'},
+        {"a|b": "=2+3", "n": 2, "gone": None},
     ]
+    first = list(csv.reader(io.StringIO(as_csv([Table("k", "T", rows, {2}, dataset="d")]))))
+    assert first == [
+        ["dataset", "a|b", "n", "published"],
+        ["d", "x|y\nz", "1.5", "no"],
+        ["d", '\'=1+1, "hi"', "", "no"],
+        ["d", "'=2+3", "2", "yes"],
+    ]
+    (head, row) = csv.reader(io.StringIO(as_csv([Table("k", "T", [{"x": Estimate(1, 0.5, 2)}])])))
+    assert head == ["x", "x low", "x high"] and row == ["1", "0.5", "2"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import zlib
+from dataclasses import asdict
 
 import pytest
 import scripted
@@ -12,10 +13,10 @@ from builders import evaluated, write_lines
 from fixed import Fixed
 
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.report.conclusions import conclusions_of
 from xling_tasks.report.data import read_models
-from xling_tasks.report.model import Options
-from xling_tasks.report.stats import Statistics
+from xling_tasks.report.lists import make_verdicts
+from xling_tasks.report.verdicts import Options
+from xling_tasks.report.words import tell_evidence
 
 TASK = "xling_information"
 FIELDS = {"id": "ind"}
@@ -65,8 +66,8 @@ def asked(run, serve, tmp_path):
         metadata = {"judge": serve(judge).spec(), "translator": "none", "prompt_set": str(path)}
         results = evaluated(run, tmp_path / "out", TASK, model=model, metadata=metadata | more)
         (model,) = read_models([tmp_path / "out"])
-        said = conclusions_of(Statistics(Options(n_resamples=1000)).undescribed(), model)
-        found = {c.language: c for c in said if c.metric == "information_f1"}
+        verdicts = make_verdicts(model, Options())
+        found = {c.language: c for c in verdicts if c.metric == "information_f1"}
         return results, found
 
     return asked_
@@ -82,8 +83,6 @@ def test_a_judge_by_coin_finds_no_language_worse(asked):
 
 
 def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
-    from xling_tasks.report.sentences import sentence
-
     model = Facts(lost=("hi",))
     results, found = asked(model, ["es", "hi"], 30)
     assert {code: item.verdict for code, item in found.items()} == {
@@ -95,7 +94,7 @@ def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
     assert found["hi"].english == pytest.approx(scores["information_f1_en,none"])
     # 2 facts, 2/3 of which English has, and a sixth of the English claims: 2 * 2/3 * 1/6 / (5/6).
     assert found["hi"].value == pytest.approx(4 / 15, abs=0.05)
-    assert "between two English answers" in sentence(found["hi"])
+    assert "two English answers share" in tell_evidence(asdict(found["hi"]))
     again = [arguments for prompt, arguments in model.seen if prompt.endswith("en")]
     assert [a["temperature"] for a in again[:2]] == [0.0, 1.0] and again[1]["do_sample"] is True
     recorded = results["configs"][TASK]["metadata"]["xling"]
@@ -109,7 +108,7 @@ def test_a_model_that_repeats_itself_gives_no_floor(asked, caplog):
     results, found = asked(Facts(lost=("es",), sampled=False), ["es"], 6)
     assert results["results"][TASK]["information_f1_en,none"] is None
     assert found["es"].verdict == "inconclusive" and found["es"].english == 1
-    assert "two English answers" in found["es"].reason and "english_floor" in found["es"].next
+    assert (found["es"].reason, found["es"].next) == ("floor", "twice")
     assert "word for word" in caplog.text
 
 

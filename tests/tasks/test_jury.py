@@ -17,7 +17,7 @@ from xling_tasks.criteria import LABELS, OPTIONS, of_judge
 from xling_tasks.errors import SettingError
 from xling_tasks.models.judge import _MIRRORED, JudgeResult, JudgeVote, take_majority
 from xling_tasks.report.data import read_models
-from xling_tasks.report.unread import measured, unread
+from xling_tasks.report.unscored import count_unparsed
 from xling_tasks.settings import Settings
 
 C = "xlinghealth_correctness_demo_"
@@ -282,28 +282,23 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, jury, tmp_path, cap
     results = evaluated(run, out, tasks, metadata=metadata)
     assert main(["report", str(out), "--to", str(to)]) == 0
     report = json.loads((to / "report.json").read_text(encoding="utf-8"))
-    rows = csv_rows(to, "correctness_judges_demo")
-    assert [(row["language"], row["judge"]) for row in rows] == [
-        (code, who) for code in ("en", "hi") for who in ("all", "1", "2", "3")
-    ]
+    values = {(row["language"], row["metric"]): row["value"] for row in report["scores"]}
     for code in ("en", "hi"):
         scores = of_task(results, C + code).scores
         split = scores["no_majority"]
         # A judge that is never in form has no shares.
         assert 0.1 < split < 0.9 and scores["contradictory_judge3"] is None
-        own = [row for row in rows if row["language"] == code]
-        assert float(own[0]["no majority"]) == pytest.approx(split)
-        assert float(own[0]["order unread"]) == pytest.approx(1 / 3)
-        assert float(own[0]["alpha"]) == pytest.approx(scores["judge_alpha"])
-        assert float(own[2]["less comprehensive"]) == pytest.approx(split)
-        assert own[3]["contradictory"] == "" and float(own[3]["no response"]) == 1.0
-        n = sum(int(row[code]) for row in csv_rows(to, "correctness_counts_demo"))
+        for name in ("no_majority", "judge_alpha", "less_comprehensive_judge2"):
+            assert values[code, name] == pytest.approx(scores[name])
+        assert values[code, "contradictory_judge3"] is None
+        (row,) = [row for row in csv_rows(to, "correctness") if row["code"] == code]
+        n = sum(int(value) for name, value in row.items() if name.endswith(": count"))
         assert n == scores["n_judged"] == round(24 * (1 - split))
-    # What is not labelled is unread, counted beside the conclusion, and settles nothing.
-    judged = [item for item in report["conclusions"] if item["metric"] != "usable"]
+    # What is not labelled is unread, counted beside the verdict, and settles nothing.
+    judged = [item for item in report["verdicts"] if item["metric"] != "usable"]
     assert judged and all(item["verdict"] == "inconclusive" for item in judged)
-    assert all(item["unread"] > 0 and item["unread_english"] > 0 for item in judged)
-    assert not any("_judge" in conclusion["metric"] for conclusion in report["conclusions"])
+    assert all(min(item["unparsed"].values()) > 0 for item in judged)
+    assert not any("_judge" in item["metric"] for item in report["verdicts"])
     capsys.readouterr()
     assert main(["annotate", str(out), "--n", "8", "--to", str(tmp_path / "page.html")]) == 0
     assert re.search(r"no_majority +\| left out: \d", capsys.readouterr().out)
@@ -320,7 +315,6 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, jury, tmp_path, cap
     labels = [sample["n_judged"]["label"] for sample in results["samples"][C + "en"]]
     assert {None, MORE, CONTRA} == set(labels)
     for metric in ("contradictory", "more_comprehensive"):
-        read = measured(task)
-        values = [None if v != v else v for v in read.columns[metric].sums[:, 0]]
+        values = [None if v != v else v for v in task.columns[metric].sums[:, 0]]
         assert values == [own and float(own == metric) for own in labels]
-        assert unread(read, metric).count == labels.count(None)
+        assert count_unparsed(task, metric).n == labels.count(None)

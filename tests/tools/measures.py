@@ -99,11 +99,9 @@ def way() -> dict[Path, int]:
     sys.path.insert(0, str(TESTS))
     from builders import lm_eval
 
-    from xling_tasks.report.conclusions import conclusions_of
+    from xling_tasks.report import lists, summary
     from xling_tasks.report.data import read_models
-    from xling_tasks.report.model import Options
-    from xling_tasks.report.sentences import sentences
-    from xling_tasks.report.stats import Statistics
+    from xling_tasks.report.verdicts import Options
     from xling_tasks.tasks.base import XlingTask
 
     passed = Passed()
@@ -124,9 +122,9 @@ def way() -> dict[Path, int]:
                 XLING_CACHE=f"{folder}/cache",
             )  # fmt: skip
         with passed:
-            [model] = read_models([f"{folder}/out"])
-            said = sentences(conclusions_of(Statistics(Options()), model), {})
-    assert said, "the demo comes to no sentence"
+            record = lists.make_record(read_models([f"{folder}/out"]), Options()).rows()
+            told = list(summary.summarize(record))
+    assert told, "the demo comes to no sentence"
     return passed.files()
 
 

@@ -42,5 +42,5 @@ def test_the_group_of_everything_runs_on_a_chat_backend(serve, tmp_path, capsys,
             for code in ("en", "es", "zh", "hi"):
                 own = results[f"xlinghealth_{criterion}_demo_{code}"]
                 assert any(key.startswith(metric) for key in own), (criterion, code)
-    assert main(["report", out, "--no-pictures", "--to", str(tmp_path / "report")]) == 0
+    assert main(["report", out, "--to", str(tmp_path / "report")]) == 0
     assert (tmp_path / "report" / "report.md").exists()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from xling_metrics.stats.resampling import LEVEL, RESAMPLES
+from xling_metrics.stats.estimate import LEVEL
 
-from xling_tasks.commands.options import add_family, add_json, add_seed
+from xling_tasks.commands.options import add_family, add_json
 from xling_tasks.commands.report import add_margin
 from xling_tasks.errors import user_path
 from xling_tasks.report.compare.command import compare
@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--human", nargs="+", type=user_path, metavar="FILE",
         help="correct judge scores of A and B with human annotations (exports of `xling annotate`)",
     )  # fmt: skip
+    parser.add_argument(
+        "--fail-if", choices=("worse",),
+        help="exit status 1 where B is worse, 3 where that cannot be told",
+    )  # fmt: skip
     add_margin(parser)
-    add_seed(parser, "of resamples and permutations")
     add_family(parser)
-    parser.set_defaults(run=compare, n_resamples=RESAMPLES, level=LEVEL)
+    parser.set_defaults(run=compare, confidence=LEVEL)

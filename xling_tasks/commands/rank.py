@@ -35,6 +35,7 @@ from xling_tasks.data.published import published
 from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.failed_response import REQUEST_FAILED, logged_details
 from xling_tasks.languages import language_name
+from xling_tasks.logs.newest import named_folder
 from xling_tasks.logs.samples import newest_samples
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.structured_output import (
@@ -44,7 +45,6 @@ from xling_tasks.models.structured_output import (
     quote_material,
 )
 from xling_tasks.output import Screen, csv_text, jsonl, refuse_others, table, writing
-from xling_tasks.report.data import named_folder
 from xling_tasks.scorers.answered import replies_of
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.exam_replies import rationale_of

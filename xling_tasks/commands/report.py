@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from xling_metrics.stats.resampling import LEVEL, RESAMPLES
+from xling_metrics.stats.estimate import LEVEL
 
-from xling_tasks.commands.options import add_family, add_folders, add_output, add_seed, integer
+from xling_tasks.commands.options import add_family, add_folders, add_output
 from xling_tasks.errors import user_path
 from xling_tasks.report.command import report
 
@@ -23,11 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topics", type=user_path, metavar="FILE",
         help="topics of questions, as `xling topics` writes them",
     )  # fmt: skip
-    parser.add_argument(
-        "--samples", type=integer(0), default=5, metavar="N",
-        help="examples for each gap (default %(default)s)",
-    )  # fmt: skip
-    parser.add_argument("--no-pictures", action="store_true", help="leave out the figures")
+    add_samples(parser)
     parser.add_argument(
         "--no-published", action="store_true", help="leave out the published values of the papers"
     )
@@ -36,18 +32,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=report)
 
 
+def add_samples(parser: argparse.ArgumentParser) -> None:
+    """Add `--samples`."""
+    parser.add_argument(
+        "--samples", type=user_path, metavar="DIR",
+        help="folder of a page of `xling samples`, to link to it (default samples, if there)",
+    )  # fmt: skip
+
+
 def add_statistics(parser: argparse.ArgumentParser) -> None:
-    """Add the options of intervals and tests."""
+    """Add the options of verdicts."""
     add_margin(parser)
     parser.add_argument(
-        "--confidence", dest="level", type=float, default=LEVEL, metavar="P",
+        "--confidence", type=float, default=LEVEL, metavar="P",
         help="confidence level of intervals (default %(default)s)",
     )  # fmt: skip
-    parser.add_argument(
-        "--n-resamples", type=integer(1), default=RESAMPLES, metavar="N",
-        help="resamples of intervals, permutations of tests (default %(default)s)",
-    )  # fmt: skip
-    add_seed(parser, "of resamples and permutations")
 
 
 def add_margin(parser: argparse.ArgumentParser) -> None:

@@ -3,9 +3,7 @@
 from xling_tasks.criteria.forms import (
     AVERAGE,
     ENGLISH,
-    Column,
     Criterion,
-    Drawn,
     Endpoint,
     MetricName,
     Submitted,
@@ -19,7 +17,7 @@ from xling_tasks.criteria.labels import (
     OPTIONS,
     of_judge,
 )
-from xling_tasks.criteria.metric import Metric, Told
+from xling_tasks.criteria.metric import DisplayText, Metric
 from xling_tasks.criteria.places import FORMAT, Panel, Place, about, panel_of, place_of, primary_of
-from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Shown, Side
+from xling_tasks.criteria.shown import Found, Shown
 from xling_tasks.criteria.table import CRITERIA, Form, declared, form_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from xling_tasks.criteria.sample import (
     number,
     words,
 )
-from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
+from xling_tasks.criteria.shown import Found, Shown
 from xling_tasks.failed_response import is_empty, is_failed, is_filtered
 
 AGAIN = "again"
@@ -250,29 +250,7 @@ def _shared(sample: Mapping[str, Any], language: str) -> Found:
     return Found(score=_agreement(sample, language, "information_f1_by_prompt"))
 
 
-def _least_shared(own: Side, _: Side) -> Iterator[Behind]:
-    """The lowest F1 of claims."""
-    for question, value in own.values("information_f1_by_prompt").items():
-        if value is not None and value < 1:
-            yield Behind(question, 1 - value, f"F1 of claims {value:.2f}")
-
-
-def _claims(_: str, language: str, english: Sample | None, __: Sample) -> Iterator[Beside]:
-    sample = english or {}
-    base, own = sample[f"n_claims_{ENGLISH}"], sample[f"n_claims_{language}"]
-    yield Beside(
-        "Claims, and whether the other answer supports them",
-        _supported(base["claims"], own["reference_supported"]),
-        _supported(own["claims"], own["supported"]),
-    )
-
-
-_CLAIMS_READ = Read(
-    _least_shared, {"Question": "Prompt", ANSWER: "Answer", _COMPARED: _COMPARED}, _claims
-)
-INFORMATION = criterion(
-    "information", INFORMATION_METRICS, Shown(_claim_parts, _RECORDS, _shared, _CLAIMS_READ)
-)
+INFORMATION = criterion("information", INFORMATION_METRICS, Shown(_claim_parts, _RECORDS, _shared))
 
 
 # Empathy: its kinds in both
@@ -379,25 +357,4 @@ def _profile_found(sample: Mapping[str, Any], language: str) -> Found:
     return Found("same profile" if score else "other profile", score, score == 1)
 
 
-def _other_profile(own: Side, _: Side) -> Iterator[Behind]:
-    """Replies with another profile than the English one; most mechanisms apart first."""
-    agreed = [own.values(f"{name}_agreement") for name in MECHANISMS]
-    for question, value in own.values("empathy").items():
-        if value == 0:
-            apart = sum(values.get(question) == 0 for values in agreed)
-            yield Behind(question, apart, "another profile than in English")
-
-
-def _profiles(_: str, language: str, english: Sample | None, other: Sample) -> Iterator[Beside]:
-    present = (_mechanisms(other, code) for code in (ENGLISH, language))
-    yield Beside("Mechanisms found", *([Passage(text, ENGLISH)] for text in present))
-
-
-_PROFILES_READ = Read(
-    _other_profile,
-    {"Question": "Prompt", ANSWER: "Answer", _COMPARED: "As classified, in English"},
-    _profiles,
-)
-EMPATHY = criterion(
-    "empathy", EMPATHY_METRICS, Shown(_profile_parts, _RECORDS, _profile_found, _PROFILES_READ)
-)
+EMPATHY = criterion("empathy", EMPATHY_METRICS, Shown(_profile_parts, _RECORDS, _profile_found))

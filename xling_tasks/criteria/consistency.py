@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from xling_metrics.aggregate import RATIO, SPREAD
@@ -21,16 +21,13 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side, drops
+from xling_tasks.criteria.shown import Found, Shown
 
 SIMILAR = ("sim_sent", "bertscore_f1", "sim_1gram")
 """The similarities that stand for all, the first that a run has."""
 
 SCORED_AS = "english"
 """Where a sample's record of its answers has the translations that were scored, by temperature."""
-
-_READ_OF = 3
-"""Of several sampled answers, as many are shown."""
 
 
 class RepeatedAnswers(NamedTuple):
@@ -158,38 +155,12 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     return Found()
 
 
-def _behind(own: Side, english: Side) -> Iterator[Behind]:
-    """Drops in the first similarity of translations, at the highest temperature, that both have.
-
-    Similarities of answers in their own language say nothing of two languages.
-    """
-    both = set(own.names) & set(english.names)
-    swept = (sorted((n for n in both if re.fullmatch(rf"{stem}_t[\d.]+", n)), key=_tau)
-             for stem in SIMILAR)  # fmt: skip
-    name = next((found[-1] for found in swept if found), "")
-    return drops(own, english, name, name, 3)
-
-
 def _tau(name: str) -> float:
     return float(name.rpartition("_t")[2].rstrip(".") or 0)
-
-
-def _answers(name: str, language: str, english: Sample | None, other: Sample) -> Iterator[Beside]:
-    """The first answers at the temperature at which the language is behind."""
-    sides, tau = [], name.rpartition("_t")[2]
-    for sample, code in ((english or {}, ENGLISH), (other, language)):
-        by_temperature, others = answers_by_temperature(sample, code)
-        if others:  # A temperature is lacking, so that the answers are not where they seem to be.
-            raise LookupError("empty_rate")
-        sides.append(by_temperature[tau][1])
-    most = max(map(len, sides))
-    title = f"Answers at temperature {tau}"
-    title += f" (the first {_READ_OF} of {most})" if most > _READ_OF else ""
-    yield Beside(title, *([own._replace(mark="") for own in side[:_READ_OF]] for side in sides))
 
 
 CONSISTENCY = criterion(
     "consistency",
     METRICS,
-    Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answers)),
+    Shown(_parts, (), _found),
 )

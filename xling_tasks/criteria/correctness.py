@@ -23,7 +23,6 @@ from xling_tasks.criteria.metric import Metric, constant, counted, failure, rate
 from xling_tasks.criteria.responses import ANSWER_METRICS, HELPFUL, USABLE
 from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
-    ANSWER,
     Part,
     Passage,
     answer_part,
@@ -34,7 +33,7 @@ from xling_tasks.criteria.sample import (
     question_part,
     words,
 )
-from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
+from xling_tasks.criteria.shown import Found, Shown
 
 REFERENCE = "Reference answer"
 
@@ -228,31 +227,4 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     return Found(label, -BADNESS[label] if label in BADNESS else None, RIGHT.get(label))
 
 
-def _behind(own: Side, english: Side) -> Iterator[Behind]:
-    """Labels worse than English's."""
-    labels, reference = _labels(own), _labels(english)
-    for question, label in labels.items():
-        other = reference.get(question)
-        if other is not None and BADNESS[label] > BADNESS[other]:
-            harm = label == HARM
-            why = f"{words(label)}; in English {words(other)}"
-            size = BADNESS[label] - BADNESS[other] + 10.0 * harm
-            yield Behind(question, size, why, meaning="harm" if harm else "help")
-
-
-def _labels(side: Side) -> dict[str, str]:
-    return {
-        question: label
-        for label in BADNESS
-        for question, value in side.values(label).items()
-        if value == 1
-    }
-
-
-def _judge(_: str, language: str, english: Sample | None, other: Sample) -> Iterator[Beside]:
-    said = [mapping(english or {})["n_judged"], other["n_judged"]]
-    yield Beside("Judge", *([Passage(x["reply"] or "", "", words(x["label"]))] for x in said))
-
-
-_READ = Read(_behind, {"Question": "Question", REFERENCE: "Reference", ANSWER: "Answer"}, _judge)
-CORRECTNESS = criterion("correctness", METRICS, Shown(_parts, ("n_judged",), _found, _READ, TONES))
+CORRECTNESS = criterion("correctness", METRICS, Shown(_parts, ("n_judged",), _found, TONES))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from xling_metrics.choices import is_exact_match, jaccard
 
-from xling_tasks.criteria.forms import ENGLISH
 from xling_tasks.criteria.metric import Metric, constant, counted, failure
 from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
     Part,
     Passage,
     answer_part,
-    answers,
     as_text,
     field,
     listing,
@@ -24,7 +21,7 @@ from xling_tasks.criteria.sample import (
     question_part,
     replies,
 )
-from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side, drops
+from xling_tasks.criteria.shown import Found, Shown
 
 
 class ExamAnswer(NamedTuple):
@@ -223,67 +220,12 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     return Found(label, score, score == 1)
 
 
-def _behind(own: Side, english: Side) -> Iterator[Behind]:
-    """Wrong answers in languages with fewer right ones: the questions are others in each."""
-    accuracy, base = own.score("acc") or 0, english.score("acc") or 0
-    if accuracy < base:
-        partial = own.values("jaccard")
-        why = f"wrong; accuracy {accuracy:.3f}, in English {base:.3f}"
-        for question, value in own.values("acc").items():
-            if value == 0:
-                finer = 1 - (partial.get(question) or 0)
-                yield Behind(question, base - accuracy, why, finer=finer)
-
-
-def _behind_same(own: Side, english: Side) -> Iterator[Behind]:
-    """Questions that are answered wrongly, and rightly in English."""
-    partial = own.values("jaccard")
-    for found in drops(own, english, "acc", "", 0):
-        finer = 1 - (partial.get(found.question) or 0)
-        yield found._replace(why="wrong; in English right", finer=finer)
-
-
-def _choice(
-    _: str, language: str, english: Sample | None, other: Sample, *, rationale: bool = False
-) -> Iterator[Beside]:
-    """Question with options, what is right, and what was chosen."""
-    both = ((english, ENGLISH), (other, language))
-    sides = [_of_one(sample, code, rationale) if sample else {} for sample, code in both]
-    for title in sides[1]:
-        yield Beside(title, *([side[title]] if title in side else [] for side in sides))
-
-
-def _of_one(sample: Sample, language: str, rationale: bool) -> dict[str, Passage]:
-    doc = sample["doc"]
-    options = "\n".join(f"{letter}. {text}" for letter, text in doc["options"].items())
-    shown = {
-        "Question": Passage(f"{doc['question']}\n\n{options}", language),
-        "Right": Passage(", ".join(doc["answer"])),
-    }
-    if rationale:
-        shown["Reference rationale"] = Passage(as_text(doc["rationale"]), language)
-    if all(isinstance(reply, str) for row in replies(sample) for reply in row):
-        shown["Reply"] = next(answers(sample, language))._replace(mark="")
-    else:  # log-likelihoods
-        shown["Most likely"] = Passage(_likeliest(sample))
-    return shown
-
-
-def _likeliest(sample: Sample) -> str:
-    """The letters with the highest log-likelihood; several if they are equally likely."""
-    candidates = likelihoods(sample)
-    best = [text for score, text in candidates if score == candidates[0][0]]
-    return best[0] if len(best) == 1 else f"undecided between {' / '.join(best)}"
-
-
-_SHOWN = Shown(_parts, ("sacrebleu",), _found, Read(_behind, {}, _choice))
-_OF_REASONS = _SHOWN._replace(read=Read(_behind, {}, partial(_choice, rationale=True)))
-_SAME = _SHOWN._replace(read=Read(_behind_same, {}, _choice))
+_SHOWN = Shown(_parts, ("sacrebleu",), _found)
 EXAMS = (
     criterion("mmedbench_mcqa", MMEDBENCH_MCQA, _SHOWN),
     criterion("mmedbench_mcqa_ll", MMEDBENCH_LL, _SHOWN),
     criterion("mmedbench_mcqa_ft", MMEDBENCH_MCQA, _SHOWN),
-    criterion("mmedbench_rationale", MMEDBENCH_RATIONALE, _OF_REASONS),
-    criterion("mmedbench_rationale_ft", MMEDBENCH_RATIONALE, _OF_REASONS),
+    criterion("mmedbench_rationale", MMEDBENCH_RATIONALE, _SHOWN),
+    criterion("mmedbench_rationale_ft", MMEDBENCH_RATIONALE, _SHOWN),
 )
-MCQA = criterion("mcqa", MCQA_METRICS, _SAME)
+MCQA = criterion("mcqa", MCQA_METRICS, _SHOWN)

@@ -7,13 +7,12 @@ has no list of criteria or metrics of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from xling_tasks.criteria.metric import Metric
-from xling_tasks.criteria.sample import ANSWER
-from xling_tasks.criteria.shown import Behind, Read, Shown, Side, drops
+from xling_tasks.criteria.metric import DisplayText, Metric
+from xling_tasks.criteria.shown import Shown
 
 ENGLISH = "en"
 AVERAGE = "avg"
@@ -44,41 +43,6 @@ class Endpoint:
     instead: tuple[str, ...] = ()
 
 
-class Drawn(NamedTuple):
-    """A picture of the criterion.
-
-    Attributes:
-        kinds: How, the first that there are values for: `labels`, `lines`, `dots`.
-        metrics: Which metric: of those that a run has the `pick`.
-        pick: The `first`, the `last`, or `each`.
-    """
-
-    kinds: str
-    metrics: tuple[str, ...] = ()
-    pick: Literal["first", "last", "each"] = "each"
-
-
-@dataclass(frozen=True)
-class Column:
-    """How a metric is shown in a table with a row per language.
-
-    Attributes:
-        metric: Its name.
-        title: Its column's heading.
-        bounds: Whether columns with its interval's ends follow.
-        points: Whether a column with its decrease against English in points follows.
-        drop: Whether a column with its relative drop against English follows.
-        multiple: Whether a column with its multiple of English follows.
-    """
-
-    metric: str
-    title: str
-    bounds: bool = False
-    points: bool = False
-    drop: bool = False
-    multiple: bool = False
-
-
 class Submitted(NamedTuple):
     """What `xling submit` shows: main values, the rates beside them, the Hub's name for a task."""
 
@@ -99,20 +63,16 @@ class Criterion:
         endpoints: The metrics on which conclusions rest.
         settings: The settings that change what it measures, beside `prompt_language`.
         shown: How a sample is read; None to show every field.
-        drawn: Its pictures; its endpoints if it names none.
-        columns: Of its table by language.
+        drawn: The metrics that are drawn over temperature, where a run has several.
+        columns: The metrics of its table by language; if it names none, all in a table by metric.
         note: What stands below that table.
         parts: A second table, of metrics whose names begin so; what it is called, and its note.
-        papers_form: Whether a module of `report/tables` makes its tables, in a paper's form.
         submitted: What `xling submit` shows; None for its endpoints.
-        needs: What a run lacks that has no endpoint but who was served, and what was then not
-            measured.
-        glossary: Terms of its tables and pictures.
+        needs: What a run lacks that has no endpoint but `usable`: `judge`, `translator` or
+            `classifiers`.
         by_topic: Whether its endpoints are shown by topic of the question.
-        highest: Whether pictures show the highest temperature, not the lowest.
         several_languages: Whether one task has all languages.
         parallel: Whether the questions are the same in every language.
-        of_right: Whether it says if a model's own answers are right.
         labelled: Whether each answer gets one of `LABELS`, which people can give as well.
         classic: Whether its paper has classic tests (ANOVA, Tukey's HSD, t).
     """
@@ -124,19 +84,15 @@ class Criterion:
     endpoints: tuple[Endpoint, ...]
     settings: tuple[str, ...] = ()
     shown: Shown | None = None
-    drawn: tuple[Drawn, ...] = ()
-    columns: tuple[Column, ...] = ()
+    drawn: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     note: str = ""
     parts: tuple[tuple[str, ...], str, str] | None = None
-    papers_form: bool = False
     submitted: Submitted | None = None
     needs: str = ""
-    glossary: Mapping[str, str] | None = None
     by_topic: bool = True
-    highest: bool = False
     several_languages: bool = False
     parallel: bool = True
-    of_right: bool = True
     labelled: bool = False
     classic: bool = False
 
@@ -147,6 +103,16 @@ class Criterion:
     def of(self, name: str) -> Metric:
         """What is known of one of a task's metrics, such as `empty_rate_t0.5`."""
         return self.metric(self.split(name).metric)
+
+    def display(self, metric: str) -> DisplayText:
+        """What reports say of a metric."""
+        return self.metric(metric).text
+
+    def urgency(self, metric: str) -> int:
+        """The place of a metric in every list: harm, usable answers, help, then quality."""
+        meanings = ("harm", "usable", "help", "quality")
+        own = (x.meaning for x in self.endpoints if metric in (x.metric, *x.instead))
+        return meanings.index(next(own, "quality"))
 
     @property
     def main(self) -> tuple[str, ...]:
@@ -162,25 +128,6 @@ class Criterion:
         """What is submitted; of a criterion that does not say so its endpoints and all rates."""
         rates = tuple(x.name for x in self.metrics.values() if x.higher_is_better is False)
         return self.submitted or Submitted(self.main, rates)
-
-    @property
-    def read(self) -> Read:
-        """What of a language that is behind is shown beside English."""
-        declared = self.shown.read if self.shown else None
-        return declared or Read(self._behind, {"Question": "Question", ANSWER: "Answer"})
-
-    def _behind(self, own: Side, english: Side) -> Iterator[Behind]:
-        """The questions on which an endpoint is worse than in English."""
-        for name, endpoint in self.endpoints_among(own.names).items():
-            metric = self.metrics[endpoint.metric]
-            found = drops(own, english, name, metric.heading, 2, metric.higher_is_better is False)
-            yield from (each._replace(meaning=endpoint.meaning) for each in found)
-
-    @property
-    def pictures(self) -> tuple[Drawn, ...]:
-        """Its pictures, in their order."""
-        endpoints = tuple(item.metric for item in self.endpoints)
-        return self.drawn or (Drawn("lines", endpoints),)
 
     def endpoints_among(self, names: Iterable[str]) -> dict[str, Endpoint]:
         """The endpoints among the metrics of one task, as it calls them (`macro_f1_t0.0`).

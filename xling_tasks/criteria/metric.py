@@ -24,19 +24,32 @@ def constant(fields: str) -> Callable[[Any], str]:
     return lambda task: fields
 
 
-class Told(NamedTuple):
-    """How a primary metric is told to a reader.
+class DisplayText(NamedTuple):
+    """What reports say of a metric.
 
     Attributes:
-        heading: What it is about, in plain words.
-        brief: What stands behind the value where there is little room.
-        unit: `answers` are counted (19 of 100), `pairs` too, `percent` is a share of something
-            else, `score` is none.
+        name: Its name in a sentence.
+        heading: Of its column.
+        asks: The question that it answers.
+        unit: `share` (of answers, which are counted), `percent` (a share of something else),
+            `score` (from 0 to 1) or `number`.
+        evidence: How its values are told: a row of `evidence` in `report/words.yaml`.
+        noun: What a score is called.
+        chance: What guessing gives, of a score.
     """
 
+    name: str
     heading: str
-    brief: str
-    unit: Literal["answers", "pairs", "percent", "score"] = "score"
+    asks: str = ""
+    unit: Literal["share", "percent", "score", "number"] = "score"
+    evidence: str = "score"
+    noun: str = "Score"
+    chance: float | None = None
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether its values are told in percent."""
+        return self.unit in ("share", "percent")
 
 
 @dataclass(frozen=True)
@@ -67,10 +80,7 @@ class Metric:
         sized: Whether its unit is known, so that a margin fixed beforehand means something.
         counted: Whether it is a count or a size; 0 or 1 throughout makes it no share.
         unmoved_by: The settings of its criterion that do not change it.
-        label: Its name in words, for an axis.
-        range: What its values are, for an axis.
-        share: Whether its values are shares, told in percent.
-        told: How it is told; None for what is no primary metric.
+        display: What reports say of it; None for its name in words.
     """
 
     name: str
@@ -91,10 +101,7 @@ class Metric:
     sized: bool = True
     counted: bool = False
     unmoved_by: tuple[str, ...] = ()
-    label: str = ""
-    range: str = ""
-    share: bool = True
-    told: Told | None = None
+    display: DisplayText | None = None
 
     # Scores
 
@@ -143,20 +150,10 @@ class Metric:
         return not self.in_table
 
     @property
-    def per_100(self) -> bool:
-        """Whether so many of a hundred is what it says; a score is none, whatever its range."""
-        return self.told.unit != "score" if self.told else self.share
-
-    def amount(self, size: float, step: str = ".3g") -> str:
-        """Return a difference of that size in words, in the unit in which its values are told."""
-        unit = self.told.unit if self.told else "score"
-        ending = {"score": "", "percent": " percentage points"}.get(unit, " per 100")
-        return f"{size if unit == 'score' else 100 * size:{step}}{ending}"
-
-    @property
-    def heading(self) -> str:
-        """What it is about, in plain words; its name where nobody wrote any."""
-        return self.told.heading if self.told else self.name
+    def text(self) -> DisplayText:
+        """What reports say of it."""
+        name = self.name.replace("_", " ").capitalize()
+        return self.display or DisplayText(name, name)
 
 
 def rate(

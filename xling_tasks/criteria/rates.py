@@ -39,6 +39,3 @@ COVERAGE = frozenset(
     | {"language_consistency_published", "invalid_rows"}
 )
 """Metrics that say what was measured rather than how well."""
-
-GLOSSARY: dict[str, str] = CONTENT["glossary"]
-"""Terms of what every criterion may have."""

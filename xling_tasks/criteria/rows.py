@@ -9,8 +9,8 @@ from typing import Any
 
 from xling_metrics.yaml_file import read_yaml
 
-from xling_tasks.criteria.forms import Column, Criterion, Drawn, Endpoint, Submitted
-from xling_tasks.criteria.metric import Metric, Told
+from xling_tasks.criteria.forms import Criterion, Endpoint, Submitted
+from xling_tasks.criteria.metric import DisplayText, Metric
 from xling_tasks.criteria.responses import INVALID_ROWS, RESPONSE_METRICS
 from xling_tasks.criteria.shown import Shown
 
@@ -36,14 +36,8 @@ def criterion(key: str, table: Iterable[Metric], shown: Shown | None = None) -> 
 def metrics_by_name(table: Iterable[Metric], display: Mapping[str, Any]) -> dict[str, Metric]:
     """Return a criterion's metrics and those that every task has, with what reports say of them."""
     every = (*RESPONSE_METRICS, INVALID_ROWS, *table)
-    return {metric.name: _with_display(metric, display) for metric in every}
-
-
-def _with_display(metric: Metric, display: Mapping[str, Any]) -> Metric:
-    words = dict(display.get(metric.name, {}))
-    if "told" in words:
-        words["told"] = Told(*words["told"])
-    return replace(metric, **words)
+    texts = {name: DisplayText(*row) for name, row in display.items()}
+    return {m.name: replace(m, display=texts.get(m.name, m.display)) for m in every}
 
 
 def _fixed(value: Any) -> Any:
@@ -55,10 +49,6 @@ def _fixed(value: Any) -> Any:
 
 _MADE: dict[str, Callable[[Any], Any]] = {
     "endpoints": lambda rows: tuple(Endpoint(**row) for row in rows),
-    "drawn": lambda rows: tuple(Drawn(**row) for row in rows),
-    "columns": lambda rows: tuple(
-        Column(metric, title, **dict.fromkeys(more, True)) for metric, title, *more in rows
-    ),
     "submitted": lambda row: Submitted(**row),
 }
 """The fields of a row that become records -> how."""

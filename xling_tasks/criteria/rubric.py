@@ -13,7 +13,6 @@ from xling_tasks.criteria.metric import Metric, constant, counted, failure
 from xling_tasks.criteria.responses import ANSWER_METRICS, HELPFUL, USABLE
 from xling_tasks.criteria.rows import criterion
 from xling_tasks.criteria.sample import (
-    ANSWER,
     Part,
     Passage,
     answer_part,
@@ -23,7 +22,7 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shown import Read, Shown, drops
+from xling_tasks.criteria.shown import Shown
 
 CRITERIA_MET = "Criteria"
 """The heading of a rubric's criteria, each with whether it is met."""
@@ -118,9 +117,4 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     ]
 
 
-_READ = Read(
-    lambda own, english: drops(own, english, "rubric_score", "score", 2),
-    {"Question": "Question", ANSWER: "Answer", CRITERIA_MET: CRITERIA_MET},
-    whole=(CRITERIA_MET,),
-)
-RUBRIC = criterion("rubric", METRICS, Shown(_parts, ("n_scored",), read=_READ))
+RUBRIC = criterion("rubric", METRICS, Shown(_parts, ("n_scored",)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
-from xling_tasks.criteria.forms import ENGLISH
 from xling_tasks.criteria.metric import Metric, constant, counted, failure, rate
 from xling_tasks.criteria.responses import empty_share
 from xling_tasks.criteria.rows import criterion
@@ -36,7 +35,7 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shown import Behind, Beside, Found, Read, Sample, Shown, Side
+from xling_tasks.criteria.shown import Found, Shown
 
 
 class Judgement(NamedTuple):
@@ -241,48 +240,10 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     return Found("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
 
 
-def _behind(own: Side, english: Side) -> Iterator[Behind]:
-    """Questions with more right verdicts in English than in the language."""
-    both = {name: 0 for name in own.names if name in english.names}
-    name = min(sweep(both), key=_tau, default="acc")
-    reference = english.sums(name)
-    for question, counts in own.sums(name).items():
-        other = reference.get(question)
-        if counts is not None and other is not None and counts[1] + counts[2]:
-            size = (other[0] + other[3]) - (counts[0] + counts[3])
-            if size > 0:
-                yield Behind(question, size, "wrong verdict; in English the right one", name)
-
-
 def _tau(name: str) -> float:
     return float(name.removeprefix("acc_t").rstrip(".") or 0)
 
 
-def _answer_and_verdict(
-    name: str, language: str, english: Sample | None, other: Sample
-) -> Iterator[Beside]:
-    """The first answer that English calls rightly and the language wrongly."""
-    base = {row[0]: row[1:] for row in _rows(english or {}, name)}
-    for key, label, verdict, text, said in _rows(other, name):
-        if key not in base or verdict is None or verdict == label or base[key][1] != base[key][0]:
-            continue
-        texts = Passage(base[key][2], ENGLISH), Passage(text, language)
-        yield Beside("Answer to be checked", *([own] for own in texts))
-        marked = Passage(base[key][3], "", "right"), Passage(said, "", "wrong")
-        yield Beside(f"Verdict (right: {'Yes' if label else 'No'})", *([own] for own in marked))
-        return
-
-
-def _rows(sample: Sample, name: str) -> list[tuple[str, int, int | None, str, str]]:
-    """(answer's id, label, verdict, answer, what the model said) of every row."""
-    pairs = verdicts(sample, name)
-    texts = [said.text for _, said in pairs if said is not None]
-    return [
-        (str(item["answer_id"]), row[0], hard_answer(row[1]), item["text"], text)
-        for item, (row, _), text in zip(sample["doc"]["answers"], pairs, texts, strict=True)
-    ]
-
-
-_SHOWN = Shown(_parts, (), _found, Read(_behind, {"Question": "Question"}, _answer_and_verdict))
+_SHOWN = Shown(_parts, (), _found)
 VERIFIABILITY = criterion("verifiability", METRICS, _SHOWN)
 VERIFIABILITY_LL = criterion("verifiability_ll", LL_METRICS, _SHOWN)

@@ -1,7 +1,7 @@
 """Results files, checked before anything is made of them.
 
-A file may be cut off, edited, or written by something else. What is wrong is said in one line that
-names the file and the place in it, before a number is computed from it.
+A file may be cut off, edited, or written by something else. What is wrong is one line that names
+the file and the place in it, before a number is computed from it.
 """
 
 from __future__ import annotations
@@ -16,22 +16,28 @@ from xling_tasks.errors import DataError, XlingError
 from xling_tasks.safe_json import loads
 from xling_tasks.secrets import redact
 
-_ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_UNEXPECTED = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
 
 LARGEST = 1e300
 """No metric, count or token probability is larger; numbers beyond cannot be computed with."""
 
-_LONGEST = 200
-
 AGAIN = "copy the file again, or run the task again"
 """What to do about a damaged file of a run."""
 
+_LONGEST = 200
+_OBJECTS = (
+    *("settings", "data", "signatures", "about", "generation_kwargs", "replay", "bookkeeping"),
+    *("parts", "part_of"),
+)
+
 
 def check_results(path: Path, content: Any) -> dict[str, Any]:
-    """The content of a results file of the harness, with all that is read of it in its form.
+    """Return the content of a results file, with all that is read of it in its form.
 
-    Arguments and settings come without secrets, which older versions and other tasks leave in it.
-    An error names file, section, task and metric.
+    Arguments and settings come without secrets, which other tasks leave in it. An error names file,
+    section, task and metric.
     """
     whole = _mapping(path, content, "the file")
     results, configs, counts = (
@@ -43,13 +49,13 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
     for task in counts:
         config = _mapping(path, configs.get(task), f"configs.{task}")
         scores = _mapping(path, results.get(task), f"results.{task}")
-        if own := _recorded(path, task, config):
+        if recorded := _check_record(path, task, config):
             check_name(path, task)
-            check_name(path, (own.get("part_of") or {}).get("task", task))
+            check_name(path, (recorded.get("part_of") or {}).get("task", task))
             _check_count(path, task, counts[task])
             _check_scores(path, task, scores)
-    for name, own in (whole.get("higher_is_better") or {}).items():
-        _mapping(path, own if own is not None else {}, f"higher_is_better.{name}")
+    for name, directions in (whole.get("higher_is_better") or {}).items():
+        _mapping(path, {} if directions is None else directions, f"higher_is_better.{name}")
     clean = {task: _without_secrets(config) for task, config in configs.items()}
     return {**whole, "configs": clean, "config": _command(whole.get("config"))}
 
@@ -61,27 +67,22 @@ def _without_secrets(config: Any) -> Any:
 
 
 def _command(config: Any) -> Any:
-    """The record of the command; arguments given as text are taken apart first."""
-    args = config.get("model_args") if isinstance(config, dict) else None
-    if isinstance(args, str):
-        config = {**config, "model_args": _arguments_in(args)}
-    return redact(config)
-
-
-def _arguments_in(text: str) -> dict[str, Any]:
-    """`a=b,c=d` as the harness reads it; what it cannot read is one argument."""
+    """Return the record of the command; arguments given as text are taken apart first."""
     from lm_eval.utils import simple_parse_args_string
 
-    try:
-        return dict(simple_parse_args_string(text))
-    except ValueError:
-        return {"model_args": text}
+    args = config.get("model_args") if isinstance(config, dict) else None
+    if isinstance(args, str):
+        try:
+            config = {**config, "model_args": dict(simple_parse_args_string(args))}
+        except ValueError:
+            config = {**config, "model_args": {"model_args": args}}
+    return redact(config)
 
 
 def check_name(path: Path, task: Any) -> None:
     """Refuse a task's name that leads to another folder, or is too long, in its samples' name."""
     if not isinstance(task, str) or len(task) > _LONGEST or re.search(r"[/\\\0]", task):
-        raise _wrong(path, f"configs.{task!r:.60}", "no name of a task that the harness could run")
+        raise _wrong(path, f"configs.{task!r:.60}", "no name of a task that lm_eval could run")
 
 
 def _check_count(path: Path, task: str, count: Any) -> None:
@@ -89,34 +90,27 @@ def _check_count(path: Path, task: str, count: Any) -> None:
     for name in ("original", "effective"):
         value = counts.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-            raise _wrong(
-                path, f"n-samples.{task}.{name}", f"a count is expected, not {value!r:.40}"
-            )
+            location = f"n-samples.{task}.{name}"
+            raise _wrong(path, location, f"a count is expected, not {value!r:.40}")
 
 
-def _recorded(path: Path, task: str, config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a task of ours recorded; {} for others. Each part of it that is read is a mapping."""
-    place = f"configs.{task}.metadata"
-    metadata = _mapping(path, config.get("metadata") or {}, place)
+def _check_record(path: Path, task: str, config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a task of ours recorded; {} for others. Each part that is read is a mapping."""
+    location = f"configs.{task}.metadata"
+    metadata = _mapping(path, config.get("metadata") or {}, location)
     if not metadata.get("xling"):
         return {}
-    own = _mapping(path, metadata["xling"], f"{place}.xling")
+    recorded = _mapping(path, metadata["xling"], f"{location}.xling")
     for name in _OBJECTS:
-        if own.get(name) is not None:
-            _mapping(path, own[name], f"{place}.xling.{name}")
-    prompts = _mapping(path, own.get("prompts") or {}, f"{place}.xling.prompts")
+        if recorded.get(name) is not None:
+            _mapping(path, recorded[name], f"{location}.xling.{name}")
+    prompts = _mapping(path, recorded.get("prompts") or {}, f"{location}.xling.prompts")
     for name, prompt in prompts.items():
-        _mapping(path, prompt, f"{place}.xling.prompts.{name}")
-    for name, signature in (own.get("signatures") or {}).items():
+        _mapping(path, prompt, f"{location}.xling.prompts.{name}")
+    for name, signature in (recorded.get("signatures") or {}).items():
         if not isinstance(signature, str):
-            raise _wrong(path, f"{place}.xling.signatures.{name}", "a text is expected")
-    return own
-
-
-_OBJECTS = (
-    *("settings", "data", "signatures", "about", "generation_kwargs", "replay", "bookkeeping"),
-    *("parts", "part_of"),
-)
+            raise _wrong(path, f"{location}.xling.signatures.{name}", "a text is expected")
+    return recorded
 
 
 def _check_scores(path: Path, task: str, scores: Mapping[str, Any]) -> None:
@@ -130,14 +124,14 @@ def _check_scores(path: Path, task: str, scores: Mapping[str, Any]) -> None:
             raise _wrong(path, f"results.{task}.{name}", f"a number is expected, not {value!r:.40}")
 
 
-def _mapping(path: Path, value: Any, place: str) -> dict[str, Any]:
+def _mapping(path: Path, value: Any, location: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _wrong(path, place, f"an object is expected, not {value!r:.40}")
+        raise _wrong(path, location, f"an object is expected, not {value!r:.40}")
     return value
 
 
-def _wrong(path: Path, place: str, why: str) -> DataError:
-    return DataError(f"{path}, {place}: {why}; {AGAIN}")
+def _wrong(path: Path, location: str, why: str) -> DataError:
+    return DataError(f"{path}, {location}: {why}; {AGAIN}")
 
 
 def check_numbers(name: str, value: Any) -> None:
@@ -152,38 +146,32 @@ def check_numbers(name: str, value: Any) -> None:
         elif isinstance(item, (list, tuple)):
             stack += item
         elif item is not None:
-            good = isinstance(item, (int, float)) and (item != item or abs(item) <= LARGEST)
-            if not good:
+            valid = isinstance(item, (int, float)) and (item != item or abs(item) <= LARGEST)
+            if not valid:
                 raise ValueError(f"{name}: a number is expected, not {item!r:.40}")
 
 
 @contextmanager
-def reading(place: object) -> Iterator[None]:
-    """Say where something is wrong that nobody foresaw, in one line and without a trace."""
+def reading(location: object) -> Iterator[None]:
+    """Turn an unexpected error into one line that names the file."""
     try:
         yield
     except XlingError:
         raise
-    except _ODD as e:
-        said = " ".join(f"{type(e).__name__}: {e}".split())
-        raise DataError(f"{place}: cannot be made sense of ({said:.200}); {AGAIN}") from e
+    except _UNEXPECTED as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DataError(f"{location}: cannot be made sense of ({text:.200}); {AGAIN}") from error
 
 
-_TEXTS = frozenset({"doc", "target", "arguments", "resps", "filtered_resps"})
-
-
-def sample_of(line: bytes) -> dict[str, Any]:
-    """A line of JSONL, whose object has text for an identifier where it has a document."""
+def parse_sample(line: bytes) -> dict[str, Any]:
+    """Return a line of JSONL as an object whose doc, if it has one, has a text as its id."""
     row = loads(line)
     if not isinstance(row, dict):
         raise TypeError(f"an object is expected, not {row!r:.40}")
     doc = row.get("doc")
-    number = doc.get("question_id") if isinstance(doc, dict) else None
-    if isinstance(number, (list, dict, float, bool)):
-        raise TypeError(f"doc.question_id: a text is expected, not {number!r:.40}")
+    identity = doc.get("question_id") if isinstance(doc, dict) else None
+    if isinstance(identity, (list, dict, float, bool)):
+        raise TypeError(f"doc.question_id: a text is expected, not {identity!r:.40}")
     if not isinstance(row.get("filter", ""), str):
         raise TypeError(f"filter: a text is expected, not {row['filter']!r:.40}")
-    if b"|chat_template:" in line and b"://" in line:
-        # Who judged stands in samples of older versions with the whole address.
-        row |= {name: redact(own) for name, own in row.items() if name not in _TEXTS}
     return row

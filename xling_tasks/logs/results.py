@@ -1,8 +1,9 @@
-"""The harness's output folders: their `results_*.json`, found and read."""
+"""lm_eval's output folders: their `results_*.json`, found and read."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -14,14 +15,15 @@ from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, primary_of
 from xling_tasks.errors import DataError
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.logs.by_language import recorded
-from xling_tasks.logs.foreign import Reading
+from xling_tasks.logs.external_tasks import Reading
 from xling_tasks.logs.samples import (
-    SAMPLES,
     Samples,
     by_language,
     check_folder,
+    find_samples,
     place_in,
     read_content,
+    samples_path,
     without_results,
 )
 
@@ -30,10 +32,11 @@ _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 @dataclass(frozen=True)
 class Results:
-    """One results file: what one command of the harness found."""
+    """One results file: what one command of lm_eval found; equal digests are one run."""
 
     path: Path
     content: Mapping[str, Any]
+    digest: str = ""
 
     @property
     def stamp(self) -> str:
@@ -52,7 +55,7 @@ class Results:
 
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
-        """The harness's record of the command; of a replayed run, with the model that answered."""
+        """lm_eval's record of the command; of a replayed run, with the model that answered."""
         config: Mapping[str, Any] = self.content.get("config") or {}
         answered = {key: self.replay[key] for key in ("model", "model_args") if key in self.replay}
         return {**config, **answered}
@@ -89,7 +92,7 @@ class TaskResults:
     def samples(self) -> Samples:
         """Its samples; the file is there if they were logged."""
         stamp, part = self.run.stamp, self.xling.get("part_of") or {}
-        path = self.run.path.with_name(f"samples_{part.get('task', self.task)}_{stamp}.jsonl")
+        path = samples_path(self.run.path, part.get("task", self.task), stamp)
         return Samples(self.task, stamp, path, part.get("language", ""), self.reading)
 
     @property
@@ -111,7 +114,7 @@ class TaskResults:
 
     @property
     def primary(self) -> list[str]:
-        """Its endpoints: the metrics on which conclusions rest."""
+        """Its primary metrics, on which verdicts rest."""
         place, names = self.place, self.xling.get("signatures") or {}
         return [] if place is None else primary_of(place, names, self.xling.get("about"))
 
@@ -128,7 +131,7 @@ class TaskResults:
 
     @property
     def lm_eval(self) -> str:
-        """The harness's version."""
+        """lm_eval's version."""
         return str(self.run.content.get("lm_eval_version"))
 
     @functools.cached_property
@@ -139,7 +142,7 @@ class TaskResults:
         return {name: self.score(name) for name in names if "_stderr" not in name}
 
     def score(self, metric: str) -> float | None:
-        """A metric's value; None where there is none.
+        """Return a metric's value; None where there is none.
 
         A share of labels where the judge (or that one of several) gave no label at all is none,
         whatever was written.
@@ -156,47 +159,50 @@ class TaskResults:
 
 
 def read_results(out: Path, *, whole: bool = False) -> list[Results]:
-    """All results files under a folder, oldest first: the last that has a task is its newest.
+    """Return all results files under a folder, oldest first; of copies with equal content one.
 
     With `whole` tasks with several languages in one are left as they are, instead of being read as
     one task per language.
     """
     check_folder(out)
-    found = (read_run(path, whole=whole) for path in out.rglob("results_*.json"))
-    runs = sorted(filter(None, found), key=lambda run: (run.stamp, str(run.path)))
-    there = {(run.path.parent, run.stamp) for run in runs}
-    for path in sorted(out.rglob("samples_*.jsonl")):
-        if (name := SAMPLES.fullmatch(path.name)) and (path.parent, name[2]) not in there:
-            raise without_results(path, name[2])
-    return runs
+    paths = sorted(out.rglob("results_*.json"), key=lambda path: (len(path.name), str(path)))
+    found = [run for path in paths if (run := read_run(path, whole=whole)) is not None]
+    stamps = {(run.path.parent, run.stamp) for run in found}
+    for path, _, stamp in find_samples(out):
+        if (path.parent, stamp) not in stamps:
+            raise without_results(path, stamp)
+    # A copy has a longer name, such as `results_... (1).json`, and no samples beside it.
+    runs = {run.digest: run for run in reversed(found)}
+    return sorted(runs.values(), key=lambda run: (run.stamp, str(run.path)))
 
 
 def read_run(path: Path, *, whole: bool = False) -> Results | None:
-    """One results file, with `whole` as for `read_results`; None if it is another program's."""
+    """Return one results file, with `whole` as for `read_results`; None of another program's."""
     content = read_content(path)
     if content is None:
         return None
-    return Results(path, content if whole else by_language(path, content))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Results(path, content if whole else by_language(path, content), digest)
 
 
 def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
-    """Check that runs are of one model: its name and the arguments that can change a reply."""
+    """Check that runs are of one model: its name and the arguments that can change a response."""
     models: dict[str, str] = {}
     for run in runs:
         models.setdefault(run.model, str(run.path.relative_to(out)))
     if len(models) > 1:
-        listed = "; ".join(f"{model} ({path})" for model, path in models.items())
+        names = "; ".join(f"{model} ({path})" for model, path in models.items())
         raise DataError(
-            f"{out}: runs of {len(models)} different models: {listed}; give the folder of one, or "
+            f"{out}: runs of {len(models)} different models: {names}; give the folder of one, or "
             "move the others' files away"
         )
 
 
 def model_line(model: object, args: Mapping[str, Any]) -> str:
-    """A model's name and those arguments that can change a reply: what makes it another model."""
+    """Return a model's name and those arguments that can change a response."""
     return f"{model} {as_json(identity_of(args))}"
 
 
 def as_json(value: object) -> str:
-    """One line of JSON, the same for equal values."""
+    """Return one line of JSON, the same for equal values."""
     return _JSON.encode(value)

@@ -1,4 +1,4 @@
-"""The harness's files of samples, `samples_*.jsonl`: found, and read row by row."""
+"""lm_eval's files of samples, `samples_*.jsonl`, compressed or not: found, and read row by row."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, NamedTuple, TypeVar
 from xling_tasks.criteria import Place, place_of
 from xling_tasks.errors import DataError, no_such
 from xling_tasks.logs.by_language import part_of, recorded, split, with_bookkeeping
-from xling_tasks.logs.checked import AGAIN, check_results, reading, sample_of
-from xling_tasks.logs.foreign import Reading
+from xling_tasks.logs.checked import AGAIN, check_results, parse_sample, reading
+from xling_tasks.logs.external_tasks import Reading
 from xling_tasks.safe_json import read_json, read_lines
 
 T = TypeVar("T")
 
 _DAMAGED = f"The file was cut or changed: {AGAIN}"
 
-SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*)\.jsonl")
+SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*?)\.jsonl(?:\.gz)?")
 
 
 class Samples(NamedTuple):
-    """One file of samples: what one run, told by its time, logged of one task.
+    """One file of samples: what one run, named by its time, logged of one task.
 
     Of a task with several languages one may be read, empty for all of it. `reading` is how a task
     that is not ours is read; None for ours, and for rows as they are.
@@ -39,42 +39,35 @@ class Samples(NamedTuple):
     def stream(
         self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
     ) -> Iterator[tuple[int, T]]:
-        """Each sample as `read` takes it, with the number of its line; blank lines are skipped.
+        """Yield each sample as `read` takes it, with the number of its line.
 
         Where `read` raises a ValueError, LookupError or TypeError the line is no sample: an error
         that names file and line, with HINT, if not to copy it or run again.
         """
-        for number, _, value in self.stream_at(read, hint=hint):
-            yield number, value
-
-    def stream_at(
-        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
-    ) -> Iterator[tuple[int, int, T]]:
-        """As `stream`, with the place in the file at which the line begins as second item."""
         seen: dict[str, set[Any]] = {}
-        for number, offset, line in read_lines(self.path):
-            mend = _DAMAGED
+        for number, _, line in read_lines(self.path):
+            advice = _DAMAGED
             try:
-                row = sample_of(line)
+                row = parse_sample(line)
                 _add_once(row, seen.setdefault(row.get("filter", ""), set()))
-                mend = hint or _DAMAGED
-                own = self._own(row)
-                if not own:
+                advice = hint or _DAMAGED
+                sample = self._convert(row)
+                if not sample:
                     continue
-                value = read(own)
+                value = read(sample)
             except (ValueError, LookupError, TypeError) as error:
                 why = repr(error) if isinstance(error, LookupError) else error
                 raise DataError(
-                    f"{self.path}, row {number}: not a sample of {self.task} ({why}). {mend}"
+                    f"{self.path}, row {number}: not a sample of {self.task} ({why}). {advice}"
                 ) from error
-            yield number, offset, value
+            yield number, value
         self._refuse_short(max(map(len, seen.values()), default=0))
 
     def stream_first(
         self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
     ) -> Iterator[tuple[int, T]]:
-        """As `stream`, of the rows that went through the file's first filter."""
-        first: list[Any] = []
+        """Yield the rows that went through the file's first filter, as `stream` does."""
+        first: list[str] = []
         for number, (name, value) in self.stream(
             lambda row: (row.get("filter", ""), read(row)), hint=hint
         ):
@@ -82,29 +75,23 @@ class Samples(NamedTuple):
             if name == first[0]:
                 yield number, value
 
-    def at(self, offset: int) -> dict[str, Any]:
-        """The sample whose line begins at a place in the file."""
-        with self.path.open("rb") as file:
-            file.seek(offset)
-            return self._own(sample_of(file.readline()))
-
     def recorded(self) -> Mapping[str, Any]:
-        """What the task recorded beside its samples."""
+        """Return what the task recorded beside its samples."""
         return recorded(_beside(self.path, self.stamp).get("configs"), self.task)
 
     def _refuse_short(self, count: int) -> None:
-        """Rows may be lost, of which nothing in the file tells."""
+        """Refuse a file with fewer questions than the results count."""
         name = SAMPLES.fullmatch(self.path.name)
         results = _beside(self.path, self.stamp).get("results", {}).get(name and name[1], {})
-        asked = results.get("sample_len")  # where the harness says so
+        asked = results.get("sample_len")  # where lm_eval says so
         if count < (asked if isinstance(asked, int) else 1):
             of = "" if asked is None else f" of {asked}"
             raise DataError(f"{self.path}: {count or 'no'}{of} questions are there. {_DAMAGED}")
 
-    def _own(self, row: dict[str, Any]) -> dict[str, Any]:
-        """What a sample has of this language; nothing where it has nothing."""
+    def _convert(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return what a row has of this language; empty where it has nothing."""
         if self.reading is not None:
-            return self.reading.own(row)
+            return self.reading.convert(row)
         if not self.language:
             return row
         return part_of(row, self.language, self.recorded().get("signatures") or {})
@@ -112,51 +99,63 @@ class Samples(NamedTuple):
 
 def _add_once(row: Mapping[str, Any], seen: set[Any]) -> None:
     """Add a row's question to those SEEN, of which it may not be one."""
-    asked = row["doc"].get("question_id") if isinstance(row.get("doc"), dict) else None
-    key = row.get("doc_id", len(seen) if asked is None else asked)
+    question = row["doc"].get("question_id") if isinstance(row.get("doc"), dict) else None
+    key = row.get("doc_id", len(seen) if question is None else question)
     if key in seen:
-        raise ValueError(f"question {key!r:.60} stands there twice; did two processes write here?")
+        raise ValueError(f"question {key!r:.60} is in it twice; did two processes write here?")
     seen.add(key)
 
 
+def samples_path(results: Path, task: str, stamp: str) -> Path:
+    """Return the path of a task's samples beside its results, compressed or not."""
+    path = results.with_name(f"samples_{task}_{stamp}.jsonl")
+    compressed = path.with_name(f"{path.name}.gz")
+    return compressed if not path.exists() and compressed.exists() else path
+
+
+def find_samples(out: Path) -> Iterator[tuple[Path, str, str]]:
+    """Yield the files of samples under a folder, each with task and time."""
+    for path in sorted(out.rglob("samples_*.jsonl*")):
+        if name := SAMPLES.fullmatch(path.name):
+            yield path, name[1], name[2]
+
+
 def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
-    """What each task of some criteria is about, and its newest file of samples; by task's name.
+    """Return what each task of some criteria is about, and its newest file of samples; by name.
 
     Files of several models in one folder are an error.
     """
     check_folder(out)
     newest: dict[str, tuple[Place, Samples]] = {}
     folders: set[str] = set()
-    for path in sorted(out.rglob("samples_*.jsonl")):
-        if name := SAMPLES.fullmatch(path.name):
-            task, stamp = name.groups()
-            configs = _beside(path, stamp).get("configs", {})
-            for samples in _parts(configs, Samples(task, stamp, path)):
-                place = place_in(path, samples.task, recorded(configs, samples.task))
-                if place is None or place.criterion not in criteria:
-                    continue
-                folders.add(str(path.parent))
-                if samples.task not in newest or stamp >= newest[samples.task][1].stamp:
-                    newest[samples.task] = (place, samples)
+    for path, task, stamp in find_samples(out):
+        configs = _beside(path, stamp).get("configs", {})
+        for samples in _parts(configs, Samples(task, stamp, path)):
+            place = place_in(path, samples.task, recorded(configs, samples.task))
+            if place is None or place.criterion not in criteria:
+                continue
+            folders.add(str(path.parent))
+            if samples.task not in newest or stamp >= newest[samples.task][1].stamp:
+                newest[samples.task] = (place, samples)
     if len(folders) > 1:
-        listed = ", ".join(sorted(folders))
-        raise DataError(f"{out}: holds the runs of several models; give one's folder: {listed}")
+        names = ", ".join(sorted(folders))
+        raise DataError(f"{out}: holds the runs of several models; give one's folder: {names}")
     return [newest[task] for task in sorted(newest)]
 
 
 def without_results(samples: Path, stamp: str) -> DataError:
-    """That samples lie there without what says how they were made."""
+    """Return the error that samples are there without what says how they were made."""
     return DataError(
         f"{samples}: results_{stamp}.json is not beside it, in which lm_eval wrote what model "
         "answered and how; copy it there under this name, or move the samples away"
     )
 
 
-# What the results beside say
+# The results beside them
 
 
 def read_content(path: Path) -> dict[str, Any] | None:
-    """A results file's content, tasks with several languages in one; None of another program's."""
+    """Return a results file's content, tasks with several languages in one; None of others."""
     content = read_json(path, AGAIN)
     if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
         return check_results(path, with_bookkeeping(content))
@@ -164,24 +163,24 @@ def read_content(path: Path) -> dict[str, Any] | None:
 
 
 def by_language(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a results file with a task per language."""
+    """Return the content of a results file with a task per language."""
     with reading(path):
         return check_results(path, split(content))
 
 
 def _parts(configs: Any, samples: Samples) -> list[Samples]:
-    """A file of samples as one for each of its languages, where its task has them in one."""
+    """Return a file of samples once for each of its languages, where its task has them in one."""
     parts = {name: recorded(configs, name).get("part_of") for name in configs}
-    own = [
+    languages = [
         Samples(name, samples.stamp, samples.path, str(part["language"]))
         for name, part in parts.items()
         if isinstance(part, dict) and part.get("task") == samples.task
     ]
-    return own or [samples]
+    return languages or [samples]
 
 
 def _beside(samples: Path, stamp: str) -> Mapping[str, Any]:
-    """The results beside samples, configurations by language too; {} of another program's."""
+    """Return the results beside samples, configurations by language too; {} of other programs."""
     path = samples.with_name(f"results_{stamp}.json")
     try:
         return _read_beside(path, path.stat().st_mtime_ns)
@@ -198,7 +197,7 @@ def _read_beside(path: Path, changed: int) -> Mapping[str, Any]:
 
 
 def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
-    """What a task is about by its record in a file; None of a task that is not ours."""
+    """Return what a task is about by its record in a file; None of a task that is not ours."""
     try:
         about = record.get("about")
         if about is not None and not isinstance(about, dict):
@@ -209,10 +208,7 @@ def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
 
 
 def check_folder(out: Path, give: str = "the --output_path of lm_eval") -> None:
-    """Raise a DataError, with what to give, if it is no folder, or one in it cannot be opened.
-
-    What lies in such a one would be missing without a word.
-    """
+    """Raise a DataError, with what to give, if it is no folder, or one in it cannot be opened."""
     if not out.is_dir():
         raise DataError(f"{out}: {no_such(out, 'folder')}; give {give}")
 

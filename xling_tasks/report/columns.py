@@ -1,15 +1,15 @@
-"""The columns of a metric: what is kept of its values, and the score as a function of sums.
+"""The values of a metric over the questions of a task: sums per question, and the score of sums.
 
 A metric over several questions is a function of sums over them (a mean: sum and count; macro F1:
-confusion counts), so that intervals and comparisons resample questions; see
-`xling_metrics.stats.intervals`.
+confusion counts), so that intervals and comparisons take whole questions. ROC AUC, which no sums
+give, keeps its rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,14 +25,15 @@ from xling_metrics.aggregate import (
     mean_over,
 )
 from xling_metrics.classification import hard_answer
-from xling_metrics.stats.intervals import Score, ratio
+from xling_metrics.stats.estimate import Floats, ratio
 from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
-from xling_metrics.stats.resampling import Floats
+from xling_metrics.stats.roc import auc_interval, rows_of
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 _PAIR = {"precision", "recall"}
 
 Row = tuple[int, float | None]
+"""A label, 0 or 1, and the probability of 1."""
 
 
 @dataclass
@@ -40,92 +41,112 @@ class Column:
     """A metric's values over the questions of a task.
 
     Attributes:
-        made: How the values become the metric.
+        aggregate: How the values become the metric.
         sums: A row of sums per question, NaN where the question has none.
-        counted: Whether it is a count or a size; 0 or 1 throughout makes it no share.
+        counted: Whether it is a count or a size; 0 or 1 throughout makes it no proportion.
+        unparsed: Of answers in rows, how many rows of label 1 and of label 0 have no answer, per
+            question.
+        rows: Of ROC AUC the rows per question.
     """
 
-    made: MetricAggregation
+    aggregate: MetricAggregation
     sums: Floats
     counted: bool = False
-
-    @property
-    def score(self) -> Score:
-        """From sums (a row per resample) to values, before they are cut at limits."""
-        return self.made.score
+    unparsed: Floats | None = None
+    rows: Sequence[Sequence[Row]] | None = None
 
     @property
     def simple(self) -> bool:
-        """Whether a question's own value is its first sum, the second being 1."""
-        return self.made in (MEAN, CLIPPED_MEAN)
+        """Whether a question's value is its first sum, the second being 1."""
+        return self.aggregate in (MEAN, CLIPPED_MEAN)
+
+    @cached_property
+    def present(self) -> np.ndarray:
+        """Which questions have a value."""
+        return ~np.isnan(self.sums[:, 0])
 
     @cached_property
     def binary(self) -> bool:
         """Whether there are values, and each is 0 or 1."""
-        known = self.sums[~np.isnan(self.sums[:, 0]), 0]
-        return bool(len(known)) and bool(((known == 0) | (known == 1)).all())
+        values = self.sums[self.present, 0]
+        return bool(len(values)) and bool(((values == 0) | (values == 1)).all())
 
-    def whole(self) -> float | None:
-        """The metric, as its task made it; None where it is undefined."""
-        return self.made.of_sums(self.sums[~np.isnan(self.sums[:, 0])].tolist())
+    @cached_property
+    def lowest(self) -> float | None:
+        """The lowest score that counts as possible, 0 or below; None of scores without bounds.
 
-    def by_question(self, ids: Sequence[str]) -> dict[str, tuple[float, ...] | None]:
-        """Question -> sums."""
-        rows = zip(ids, self.sums.tolist(), strict=True)
-        return {key: None if math.isnan(row[0]) else tuple(row) for key, row in rows}
+        A cosine may be a little below 0: scores from -1 on count as from the lowest one found.
+        """
+        values = self.sums[self.present, 0]
+        if self.counted or not self.simple or not len(values):
+            return None
+        least, most = float(values.min()), float(values.max())
+        return None if least < -1 or most > 1 else min(0.0, least)
+
+    def score(self) -> float | None:
+        """Return the metric, as its task made it; None where it is undefined."""
+        if self.rows is not None:
+            return auc_interval(rows_of(dict(enumerate(self.rows)))).value
+        return self.aggregate.of_sums(self.sums[self.present].tolist())
 
     def values(self, ids: Sequence[str]) -> dict[str, float | None]:
-        """Question -> its own value: its first sum over its second."""
-        rows = zip(ids, self.sums.tolist(), strict=True)
+        """Return question -> its value: its first sum over its second."""
+        pairs = zip(ids, self.sums.tolist(), strict=True)
         return {
-            key: None if math.isnan(row[0]) or not row[1] else row[0] / row[1] for key, row in rows
+            key: None if math.isnan(row[0]) or not row[1] else row[0] / row[1] for key, row in pairs
         }
 
+    def select(self, order: Sequence[int]) -> Column:
+        """Return the values of some questions in an order."""
+        unparsed = None if self.unparsed is None else self.unparsed[order]
+        rows = None if self.rows is None else [self.rows[at] for at in order]
+        return replace(self, sums=self.sums[order], unparsed=unparsed, rows=rows)
 
-def reduced(name: str, value: Any) -> Any:
-    """What is kept of a value while the file is read: numbers, never a text."""
+
+def reduce_value(name: str, value: Any) -> Any:
+    """Return what is kept of a value while the file is read: numbers, never a text."""
     if value is None or type(value) is float:
         return value
     if isinstance(value, dict):
         if "n" in value:
             return value["n"]
         # Pairs and values by language are kept; anything else a sample records has texts in it.
-        return value if value.keys() == _PAIR or _by_code(value) else None
+        return value if value.keys() == _PAIR or _is_by_language(value) else None
     if isinstance(value, list) and value and isinstance(value[0], list):
         if stem(name) not in VERDICT_SCORES:
             return None
-        labels, said = zip(*value, strict=True)
-        counts = verdict_counts([0] * len(labels), labels, list(map(hard_answer, said)))
+        labels, answers = zip(*value, strict=True)
+        counts = verdict_counts([0] * len(labels), labels, list(map(hard_answer, answers)))
         return counts[0] or (math.nan,) * 4
     return value
 
 
-def _by_code(value: Mapping[str, Any]) -> bool:
-    """Whether a value is one by language; users' own data has codes that nobody knows."""
+def _is_by_language(value: Mapping[str, Any]) -> bool:
+    """Return whether a value is one by language; users' data have codes that nobody knows."""
     if all(languages.known(code) for code in value):
         return True
-    known = [own for own in value.values() if own is not None]
-    return bool(known) and all(isinstance(own, (int, float, dict)) for own in known)
+    known = [item for item in value.values() if item is not None]
+    return bool(known) and all(isinstance(item, (int, float, dict)) for item in known)
 
 
-def column_of(name: str, kept: Sequence[Any], signature: str = "") -> Column | None:
-    """A metric's column by the form of what `reduced` left of its values; None for one without any.
+def column_of(name: str, values: Sequence[Any], signature: str = "") -> Column | None:
+    """Return a metric's column by the form of its reduced values; None for one without any.
 
     The signature says what the form does not.
     """
-    example = next((value for value in kept if value is not None), None)
-    return None if example is None else column(_made(name, example, kept, signature), kept)
+    example = next((value for value in values if value is not None), None)
+    return None if example is None else column(_aggregate(name, example, values, signature), values)
 
 
-def column(made: MetricAggregation, kept: Iterable[Any]) -> Column:
-    """Values as sums."""
-    rows = list(map(made.sums, kept))
+def column(aggregate: MetricAggregation, values: Iterable[Any]) -> Column:
+    """Return values as sums."""
+    rows = list(map(aggregate.sums, values))
     none = (math.nan,) * max((len(row) for row in rows if row is not None), default=2)
     sums = np.array([none if row is None else row for row in rows], dtype=np.float64)
-    return Column(made, sums)
+    return Column(aggregate, sums)
 
 
-def _made(name: str, example: Any, kept: Sequence[Any], signature: str) -> MetricAggregation:
+def _aggregate(name: str, example: Any, values: Sequence[Any], signature: str) -> MetricAggregation:
     if isinstance(example, tuple):
         return VERDICTS[stem(name)]
     if isinstance(example, list):
@@ -133,33 +154,40 @@ def _made(name: str, example: Any, kept: Sequence[Any], signature: str) -> Metri
     if isinstance(example, dict) and example.keys() == _PAIR:
         return HARMONIC
     if isinstance(example, dict):
-        codes = sorted({code for value in kept if value for code in value})
-        pairs = any(isinstance(own, dict) for value in kept if value for own in value.values())
+        codes = sorted({code for value in values if value for code in value})
+        pairs = any(isinstance(x, dict) for value in values if value for x in value.values())
         return mean_over(codes, HARMONIC if pairs else MEAN)
     return CLIPPED_MEAN if "mean:clipped" in signature.split("|") else MEAN
 
 
-def soft_column(name: str, rows: Mapping[str, list[Row]], ids: Sequence[str]) -> Column | None:
-    """Scores of probabilities; AUC, which takes pairs of rows, stays with `rows`."""
-    if name == "brier":
-        sums, score = brier_sums(rows), ratio
-    elif name == "ece":
-        sums, score = ece_sums(rows), ece_of_sums
-    else:
+def probability_column(name: str, rows: Sequence[Sequence[Row]]) -> Column | None:
+    """Return the column of a score of probabilities; None of other metrics."""
+    by_question = dict(enumerate(rows))
+    if name == AUC.name:
+        usable = [[1.0] if any(p is not None for _, p in row) else None for row in rows]
+        return replace(column(AUC, usable), rows=rows)
+    if name not in ("brier", "ece"):
         return None
-    return column(MetricAggregation(name, _as_it_is, score), [sums.get(key) for key in ids])
+    make, score = (brier_sums, ratio) if name == "brier" else (ece_sums, ece_of_sums)
+    sums = make(by_question)
+    return column(
+        MetricAggregation(name, _as_tuple, score), [sums.get(at) for at in range(len(rows))]
+    )
 
 
-def _as_it_is(sums: Sequence[float] | None) -> tuple[float, ...] | None:
+def _as_tuple(sums: Sequence[float] | None) -> tuple[float, ...] | None:
     return None if sums is None else tuple(sums)
 
 
+AUC = MetricAggregation("auc", _as_tuple, lambda totals: np.full(len(totals), np.nan))
+"""ROC AUC, which no sums give."""
+
 VERDICTS = {
-    name: MetricAggregation(name, _as_it_is, score) for name, score in VERDICT_SCORES.items()
+    name: MetricAggregation(name, _as_tuple, score) for name, score in VERDICT_SCORES.items()
 }
-"""Scores of verdicts, of the counts that `reduced` makes."""
+"""Scores of Yes and No, of the counts that `reduce_value` makes."""
 
 
 def stem(name: str) -> str:
-    """A metric's name without its temperature."""
+    """Return a metric's name without its temperature."""
     return name.partition("_t")[0]

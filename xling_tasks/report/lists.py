@@ -1,4 +1,4 @@
-"""The three lists of a report, from what it is made of today."""
+"""The three lists of a report: scores, verdicts and remarks of models."""
 
 from __future__ import annotations
 
@@ -6,275 +6,234 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from xling_metrics.stats.shares import wilson
+from xling_metrics.stats.anova import compare_groups
+from xling_metrics.stats.proportions import wilson
 
-from xling_tasks.criteria import CRITERIA, ENGLISH
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
+from xling_tasks.data.dataset_info import MMEDBENCH, XLINGHEALTH
+from xling_tasks.errors import SettingError
 from xling_tasks.harness.arguments import identity_in_signature
-from xling_tasks.logs import alike
-from xling_tasks.outcomes import NOT_MEASURED, REMEDIES, SERVED
-from xling_tasks.report import conclusions as said
-from xling_tasks.report.data import Task
-from xling_tasks.report.model import Conclusion, Report
-from xling_tasks.report.outcomes import counted
+from xling_tasks.languages import in_order, rank
+from xling_tasks.logs.config_diff import find_differences
+from xling_tasks.logs.task_groups import group_of
+from xling_tasks.outcomes import NOT_MEASURED, SERVED
+from xling_tasks.report.annotations import Annotations
+from xling_tasks.report.comparisons import (
+    compare_with_english,
+    has_comparable_values,
+    pairs_with_english,
+)
+from xling_tasks.report.data import Model, Task
+from xling_tasks.report.estimates import contrast, estimate_score, unpaired_contrast
 from xling_tasks.report.record import Record, Remark, Score, Verdict
-from xling_tasks.report.tables.differences import _missing_languages
-from xling_tasks.report.tables.grid import grouped, recorded, task_languages
-from xling_tasks.report.unread import measured
+from xling_tasks.report.unscored import LEFT_OUT, column_counted
+from xling_tasks.report.usable import count_outcomes
+from xling_tasks.report.verdicts import Options, conclude
 
-_REASONS = {
-    said.NO_LESS: "no_less",
-    said.UNREAD_DECIDE: "unparsed",
-    said.SMALL: "within",
-    said.RARE: "rare",
-    said.NO_MARGIN: "no_margin",
-    said.TOO_FEW: "both_ways",
-    said.LEANS: "leans",
-    "no question has a score on both sides": "unscored",
-    "no samples were logged": "no_samples",
-    "two English answers differ, too, by how much was not measured": "floor",
-    "no question has a score on all four sides": "unscored",
-    "neither model has a shortfall that is shown": "gap_open",
-    "the change may be chance": "both_ways",
-}
-_STEPS = {
-    "request_failed": "repeat",
-    "translation_failed": "translator",
-    "judge_failed": "other_judge",
-    "judge_unparsed": "people",
-    "unparsed": "read",
-    "empty": "room",
-    "content_filter": "filter",
-    "too_short": "short",
-    "unjudged": "other_judge",
-    "unfiltered": "task_filter",
-    "tie": "written",
-}
-_NEXT = {
-    **{text: _STEPS[kind] for kind, text in REMEDIES.items()},
-    "run it over the same questions in both": "same_questions",
-    "run it again with --log_samples": "samples",
-    "say which difference matters (--margin)": "margin",
-    "have the English prompts answered twice (english_floor), by a model that samples": "twice",
-}
+_GENERATED = "bypass"
+"""lm_eval's metric of a task that was only generated."""
+
+Tasks = Mapping[str, Sequence[Task]]
+"""Model -> its tasks of one criterion and dataset, in the order of languages."""
 
 
-def record_of(report: Report) -> Record:
-    """Return the three lists of a report."""
+def check_options(options: Any) -> Options:
+    """Return how verdicts are made, by options of a command line that are checked here."""
+    for name in ("confidence", "margin"):
+        share = getattr(options, name)
+        if share is not None and not 0 < share < 1:
+            raise SettingError(f"--{name}: must be a number between 0 and 1, got {share:g}")
+    if options.to is not None and options.to.exists() and not options.to.is_dir():
+        raise SettingError(f"--to {options.to}: is a file; name a folder")
+    return Options(options.confidence, options.margin)
+
+
+def make_record(
+    models: Sequence[Model],
+    options: Options,
+    *,
+    people: Annotations | None = None,
+    topics: Mapping[str, str] | None = None,
+) -> Record:
+    """Return all numbers of a report; those of one model do not depend on the others.
+
+    Args:
+        models: What runs found.
+        options: How verdicts are made.
+        people: People's labels, which correct the judge's.
+        topics: Question -> topic; None for the categories that prompts have.
+    """
+    verdicts = [verdict for model in models for verdict in make_verdicts(model, options, people)]
+    remarks = find_remarks(models, verdicts)
+    if people is not None:
+        remarks += [*people.remarks, *people.shares(models, options.confidence)]
+    for model in models:
+        remarks += [*_differences(model, options, people), *_paper_tests(model, options)]
     return Record(
-        scores=tuple(_scores(report)),
-        verdicts=tuple(_verdicts(report)),
-        remarks=tuple(_remarks(report)),
-        options=asdict(report.options),
+        scores=(*_scores(models, options), *_topic_scores(models, options, topics)),
+        verdicts=tuple(verdicts),
+        remarks=tuple(remarks),
+        options=asdict(options),
     )
 
 
-def _scores(report: Report) -> Iterator[Score]:
-    for cell in report.cells:
-        low, high, n = (
-            (None, None, None)
-            if cell.interval is None
-            else (cell.interval.low, cell.interval.high, cell.interval.n)
-        )
+def make_verdicts(
+    model: Model, options: Options, people: Annotations | None = None
+) -> list[Verdict]:
+    """Return a model's verdicts against English, by dataset, criterion, language and metric."""
+    verdicts = conclude(list(compare_with_english(model)), options, people)
+
+    def key(item: Verdict) -> tuple[str, int, tuple[int, str, str], int]:
+        criterion = CRITERIA[item.criterion]
+        order = list(CRITERIA).index(item.criterion)
+        return item.dataset, order, rank(item.language), criterion.order(item.metric)
+
+    return sorted(verdicts, key=key)
+
+
+# Scores
+
+
+def _scores(models: Sequence[Model], options: Options) -> Iterator[Score]:
+    for task in (task for model in models for task in model.tasks):
+        yield from make_scores(task, options, task.scores)
+
+
+def make_scores(task: Task, options: Options, names: Iterable[str]) -> Iterator[Score]:
+    """Yield metrics of a task with their intervals."""
+    signatures = task.recorded("signatures")
+    for name in names:
+        panel, language = panel_of(task.place, name)
+        column = task.columns.get(name)
+        found = None if column is None else estimate_score(column, options.confidence)
+        low, high, n = (None, None, None) if found is None else (*found[1:3], found.n)
         yield Score(
-            cell.model, *cell.panel, cell.language, cell.value, low, high, n, cell.better,
-            cell.signature,
+            task.model, *panel, language, task.scores.get(name), low, high, n,
+            task.directions.get(name), str(signatures.get(name, "")),
         )  # fmt: skip
 
 
-# Verdicts
-
-
-def _verdicts(report: Report) -> Iterator[Verdict]:
-    tasks = {
-        (model.name, task.place.criterion, task.place.dataset, code): task
-        for model in report.models
-        for task in model.tasks
-        for code in task_languages(task)
-    }
-    comparisons = {(item.context, item.panel, item.side): item for item in report.comparisons}
-    for item in report.conclusions:
-        task = tasks.get((item.model, item.criterion, item.dataset, item.language))
-        english = tasks.get((item.model, item.criterion, item.dataset, ENGLISH))
-        asked, available = (None, None) if task is None else _questions(task, item.language)
-        pair = comparisons.get((item.model, item.panel, item.language))
-        reason = _reason(item)
-        step = _NEXT.get(item.next, "more" if item.next.startswith("ask more") else "")
-        if step == "more" and asked is not None and available is not None and asked < available:
-            step = "all"
-        elif step == "more" and item.questions and available and item.questions > available:
-            step = "too_many"
-        if item.verdict == "not_comparable":
-            step = "same_run"
-        yield Verdict(
-            **{name: getattr(item, name) for name in _ALIKE}, model=item.model, reason=reason,
-            ci_low=item.low, ci_high=item.high, p_adjusted=item.p_holm, next=step,
-            n_needed=item.questions if item.verdict == "inconclusive" else None,
-            n_excluded=0 if pair is None else pair.left_out, n_asked=asked, n_available=available,
-            unparsed={"language": item.unread, "english": item.unread_english},
-            ways={name or "as_scored": verdict for name, verdict in item.ways},
-            outcomes=dict(item.outcomes), counts=_counts(item, task, english),
-            tags=tuple(_tags(item)), differs=_differs(item, task, english),
-        )  # fmt: skip
-
-
-_ALIKE = (
-    *("dataset", "language", "criterion", "metric", "temperature", "verdict", "value", "english"),
-    *("estimate", "p", "n", "margin", "family", "not_worse", "higher_is_better"),
-)
-
-
-def _reason(item: Conclusion) -> str:
-    if item.reason.startswith(said.FEW):
-        return "few"
-    if item.verdict == "equivalent":
-        return _REASONS.get(item.reason, "same")
-    if item.verdict in ("worse", "better"):
-        small = item.estimate is not None and abs(item.estimate) <= item.margin
-        return "shown_any_size" if small else "shown"
-    if item.verdict == "not_comparable":
-        return "not_joined" if item.reason.startswith("its questions are not joined") else "unlike"
-    return _REASONS.get(item.reason, "both_ways")
-
-
-def _counts(
-    item: Conclusion, task: Task | None, english: Task | None
-) -> dict[str, tuple[int, int]]:
-    if item.recalls:
-        names = ("correct", "incorrect", "correct_english", "incorrect_english")
-        pairs = zip(item.recalls[::2], item.recalls[1::2], strict=True)
-        return dict(zip(names, pairs, strict=True))
-    if item.value is None or item.english is None or not item.n or item.judge_error_in_interval:
-        return {}
-    if not CRITERIA[item.criterion].parallel:
-        found = {}
-        for name, own in (("value", task), ("english", english)):
-            column = None if own is None else own.columns.get(item.metric)
-            if column is not None and column.simple and column.binary:
-                known = column.sums[column.sums[:, 0] == column.sums[:, 0], 0]
-                found[name] = (round(float(known.sum())), len(known))
-        return found
-    told = CRITERIA[item.criterion].metric(item.metric).told
-    sums = [value * item.n for value in (item.value, item.english)]
-    if told is None or told.unit != "answers" or any(abs(s - round(s)) > 1e-6 for s in sums):
-        return {}
-    return {"value": (round(sums[0]), item.n), "english": (round(sums[1]), item.n)}
-
-
-def _tags(item: Conclusion) -> Iterator[str]:
-    criterion = CRITERIA[item.criterion]
-    if item.judge_error_in_interval is False:
-        yield "judge"
-    if item.judge_error_in_interval:
-        yield "people"
-    if item.people_error_in_interval:
-        yield "people_differ"
-    if not criterion.parallel:
-        yield "other_questions"
-        if criterion.metric(item.metric).chance:
-            yield "above_chance"
-    if criterion.agreement(item.metric):
-        yield "against_answers"
-
-
-def _differs(
-    item: Conclusion, task: Task | None, english: Task | None
-) -> tuple[tuple[str, str, str], ...]:
-    if item.verdict != "not_comparable" or task is None or english is None:
-        return ()
-    if reason := (task.results.xling.get("data") or {}).get("apart"):
-        return (("questions", str(reason), ""),)
-    found = alike.differences([(english.results, task.results)], across_languages=True)
-    return tuple((each.what, each.other, each.first) for each in found)
-
-
-def _questions(task: Task, language: str) -> tuple[int, int]:
-    """Questions asked in a language, and those there are."""
-    outcomes = task.outcomes.get(language)
-    if outcomes is not None and not task.place.language:
-        asked = sum(outcome is not None for outcome in outcomes)
-        return asked, task.results.count["original"] if task.limited else asked
-    return task.results.count["effective"], task.results.count["original"]
+def _topic_scores(
+    models: Sequence[Model], options: Options, topics: Mapping[str, str] | None
+) -> Iterator[Score]:
+    """Yield primary metrics over the questions of each topic, or of each category of prompts."""
+    for task in (task for model in models for task in model.tasks):
+        labels = task.categories if topics is None else topics
+        by_question = [labels.get(key, "without one") for key in task.ids]
+        if not CRITERIA[task.place.criterion].by_topic or labels.keys().isdisjoint(task.ids):
+            continue
+        for topic in sorted(set(by_question)):
+            order = [at for at, label in enumerate(by_question) if label == topic]
+            for name, column in task.columns.items():
+                panel, language = panel_of(task.place, name)
+                chosen = column.select(order)
+                if panel.metric not in CRITERIA[panel.criterion].main or not chosen.present.any():
+                    continue
+                found = estimate_score(chosen, options.confidence)
+                if found is not None and language != AVERAGE and ":" not in language:
+                    yield Score(
+                        task.model, *panel, language, *found[:3], found.n,
+                        task.directions.get(name), "", topic,
+                    )  # fmt: skip
 
 
 # Remarks
 
 
-def _remarks(report: Report) -> Iterator[Remark]:
-    for model in report.models:
+def find_remarks(models: Sequence[Model], verdicts: Sequence[Verdict]) -> list[Remark]:
+    """Return what to know of models and their files, and what keeps numbers from comparison."""
+    return [*find_notes(models), *_remarks(models), *_judge_errors(verdicts)]
+
+
+def find_notes(models: Sequence[Model]) -> Iterator[Remark]:
+    """Yield the models, and what to know of their files."""
+    for model in models:
         yield Remark("model", {"model": model.name, "full": model.full})
-    for (criterion, dataset), tasks in grouped(report.models).items():
+        for note in model.notes:
+            values = {name: value for name, value in note.items() if name != "kind"}
+            yield Remark(note["kind"], {"model": model.name, **values})
+    datasets = {task.place.dataset for model in models for task in model.tasks}
+    for dataset in sorted(datasets):
+        group = group_of(dataset)
+        if group is not None:
+            yield Remark("dataset", {
+                "dataset": dataset, "title": group.title, "citation": group.citation,
+                "chance": group.chance,
+            })  # fmt: skip
+
+
+def _remarks(models: Sequence[Model]) -> Iterator[Remark]:
+    """Yield what keeps numbers from being compared as they stand."""
+    for (criterion, dataset), tasks in group_tasks(models).items():
         about = {"criterion": criterion, "dataset": dataset}
-        for name, own in tasks.items():
-            for kind, values in _of_model(report, criterion, own):
-                yield Remark(kind, {"model": name, **about, **values})
-        for name, codes in _missing_languages(criterion, tasks).items():
-            yield Remark("missing_languages", {"model": name, **about, "languages": codes})
+        for model, own in tasks.items():
+            for kind, values in _about_model(criterion, own):
+                yield Remark(kind, {"model": model, **about, **values})
+        for model, codes in _missing_languages(criterion, tasks).items():
+            yield Remark("missing_languages", {"model": model, **about, "languages": codes})
         yield from _between_models(about, tasks)
-    yield from _judged(report)
-    for item in report.corrected:
-        yield Remark("people_share", asdict(item))
-    yield from _tests(report)
 
 
-def _of_model(
-    report: Report, criterion: str, own: Sequence[Task]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def group_tasks(models: Iterable[Model]) -> dict[tuple[str, str], dict[str, list[Task]]]:
+    """Return (criterion, dataset) -> model -> its tasks, in the order of criteria and languages."""
+    groups: dict[tuple[str, str], dict[str, list[Task]]] = {}
+    for model in models:
+        for task in model.tasks:
+            by_model = groups.setdefault((task.place.criterion, task.place.dataset), {})
+            by_model.setdefault(model.name, []).append(task)
+    for by_model in groups.values():
+        for own in by_model.values():
+            own.sort(key=lambda task: rank(task.place.language))
+    order = list(CRITERIA)
+    return {key: groups[key] for key in sorted(groups, key=lambda key: order.index(key[0]))}
+
+
+def _about_model(criterion: str, tasks: Sequence[Task]) -> Iterator[tuple[str, dict[str, Any]]]:
     known = CRITERIA[criterion]
-    scored = [task for task in own if "bypass" not in task.scores]
+    scored = [task for task in tasks if _GENERATED not in task.scores]
     others = [task for task in scored if task.place.language != ENGLISH] or scored
     kinds = {item.meaning for task in others for item in task.endpoints.values()}
     if known.needs and others and not kinds - {SERVED}:
-        what = known.needs.partition(" ")[2].partition(" ")[0].strip(":")
         metrics = [item.metric for item in known.endpoints if item.meaning != SERVED]
-        yield f"no_{what}", {"metrics": metrics}
+        yield f"no_{known.needs}", {"metrics": metrics}
     if known.parallel and not known.several_languages:
-        if ENGLISH not in {task.place.language for task in own}:
+        if ENGLISH not in {task.place.language for task in tasks}:
             yield "no_english", {}
-        sets = {task.place.language: set(task.ids) for task in own}
+        sets = {task.place.language: set(task.ids) for task in tasks}
         if all(sets.values()) and len({frozenset(ids) for ids in sets.values()}) > 1:
             sizes = {code: len(ids) for code, ids in sets.items()}
             yield "paired", {"n": len(set.intersection(*sets.values())), "asked": sizes}
-    for task in own:
-        yield from _of_task(task)
-    for base in own[:1]:
-        for task in own[1:]:
-            pair = (base.results, task.results)
-            for item in alike.differences([pair], across_languages=True):
-                yield "settings_between_languages", {
-                    "what": item.what, "languages": [base.place.language, task.place.language],
-                    "values": [item.first, item.other],
-                }  # fmt: skip
+    for task in tasks:
+        yield from _about_task(task)
+    first, *rest = tasks
+    for task in rest:
+        pair = (first.results, task.results)
+        for item in find_differences([pair], across_languages=True):
+            yield "settings_between_languages", {
+                "what": item.what, "languages": [first.place.language, task.place.language],
+                "values": [item.first, item.other],
+            }  # fmt: skip
 
 
-def _of_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    data, count = recorded(task, "data"), task.results.count
-    for language in task_languages(task) or [""]:
-        asked, available = _questions(task, language)
-        lacking = data.get("unusable_questions") or {}
-        own = lacking.get(language) if isinstance(lacking, Mapping) else lacking
-        yield "coverage", {
-            "language": language, "in_data": data.get("questions"), "available": available,
-            "asked": asked, "invalid_rows": data.get("invalid_rows"),
-            "invalid_questions": len(own or ()), "reasons": dict(data.get("invalid_reasons") or {}),
-            "samples": bool(task.ids),
-        }  # fmt: skip
-    if "bypass" in task.scores:
-        yield "generated_only", {"language": task.place.language}
+def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    data, language = task.recorded("data"), task.place.language
+    asked, available = task.results.count["effective"], task.results.count["original"]
+    yield from (("coverage", _coverage(task, code)) for code in task.languages or [""])
+    if _GENERATED in task.scores:
+        yield "generated_only", {"language": language}
     if task.limited:
-        yield "part", {
-            "language": task.place.language, "asked": count["effective"],
-            "available": count["original"],
-        }  # fmt: skip
+        yield "part", {"language": language, "asked": asked, "available": available}
     if not task.ids:
-        yield "no_samples", {"language": task.place.language}
-    for code, (cut, asked) in (task.results.xling.get("cut") or {}).items():
-        if cut and code in task_languages(task):
-            yield "cut", {"language": code, "cut": cut, "asked": asked}
+        yield "no_samples", {"language": language}
+    if task.one_prompt:
+        yield "same_prompt", {"language": language, "n": len(task.ids)}
+    for code, (cut, n) in task.recorded("cut").items():
+        if cut and code in task.languages:
+            yield "cut", {"language": code, "cut": cut, "asked": n}
     for code, outcomes in task.outcomes.items():
-        lost = {kind: n for kind, n in counted(outcomes).items() if kind in NOT_MEASURED}
+        lost = {kind: n for kind, n in count_outcomes(outcomes).items() if kind in NOT_MEASURED}
         if lost:
-            asked = sum(outcome is not None for outcome in outcomes)
-            yield "partly", {"language": code, "asked": asked, "outcomes": lost}
+            yield "partly", {"language": code, "asked": task.count(code)[0], "outcomes": lost}
     if flagged := data.get("flagged"):
         yield "flagged", {"n": len(flagged), "questions": data.get("questions")}
     if excluded := data.get("excluded_rate"):
@@ -282,21 +241,50 @@ def _of_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     yield from _guessing(task)
 
 
+def _coverage(task: Task, language: str) -> dict[str, Any]:
+    data, (asked, available) = task.recorded("data"), task.count(language)
+    lacking = data.get("unusable_questions") or {}
+    invalid = lacking.get(language) if isinstance(lacking, Mapping) else lacking
+    return {
+        "language": language, "in_data": data.get("questions"), "available": available,
+        "asked": asked, "invalid_rows": data.get("invalid_rows"),
+        "invalid_questions": len(invalid or ()),
+        "reasons": dict(data.get("invalid_reasons") or {}), "samples": bool(task.ids),
+    }  # fmt: skip
+
+
 def _guessing(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield metrics on which English could be guessed, so that a difference from it says little."""
     if task.place.language != ENGLISH or not task.chances:
         return
     chance = sum(task.chances.values()) / len(task.chances)
     for metric in task.endpoints:
-        column = measured(task).columns.get(metric)
+        column = column_counted(task, metric, LEFT_OUT)
         if not CRITERIA[task.place.criterion].of(metric).chance or column is None:
             continue
-        values = [sums[0] for sums in column.by_question(task.ids).values() if sums]
-        right, n = sum(values), len(values)
-        if column.simple and n and wilson(right, n)[0] <= chance:
-            yield "guessing", {"metric": metric, "english": right / n, "chance": chance, "n": n}
+        values = column.sums[column.present, 0]
+        n, correct = len(values), float(values.sum())
+        if column.simple and n and wilson(correct, n)[0] <= chance:
+            yield "guessing", {"metric": metric, "english": correct / n, "chance": chance, "n": n}
 
 
-def _between_models(about: dict[str, str], tasks: Mapping[str, Sequence[Task]]) -> Iterator[Remark]:
+def _missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
+    """Return model -> languages that the dataset or another model has and it has not."""
+    by_model = {
+        name: {code for task in own for code in task.languages} for name, own in tasks.items()
+    }
+    expected = set().union(*by_model.values())
+    if not CRITERIA[criterion].several_languages:
+        datasets = {task.place.dataset for own in tasks.values() for task in own}
+        known = XLINGHEALTH if CRITERIA[criterion].parallel else MMEDBENCH
+        expected |= {
+            c for info in known.values() if info.dataset in datasets for c in info.languages
+        }
+    return {name: in_order(expected - own) for name, own in by_model.items() if expected - own}
+
+
+def _between_models(about: Mapping[str, str], tasks: Tasks) -> Iterator[Remark]:
+    """Yield in what models differ from the first one that has a language."""
     first: dict[str, Task] = {}
     for task in (task for own in tasks.values() for task in own):
         base = first.setdefault(task.place.language, task)
@@ -307,52 +295,77 @@ def _between_models(about: dict[str, str], tasks: Mapping[str, Sequence[Task]]) 
             shared = len(set(base.ids) & set(task.ids))
             sizes = [len(base.ids), len(task.ids)]
             yield Remark("different_questions", {**both, "asked": sizes, "n": shared})
-        for item in alike.differences([(base.results, task.results)]):
-            yield Remark(
-                "settings_between_models",
-                {**both, "what": item.what, "values": [item.first, item.other]},
-            )
-        own, other = (recorded(side, "signatures") for side in (base, task))
-        for metric in own.keys() & other.keys():
-            made = [identity_in_signature(str(side[metric])) for side in (own, other)]
-            if made[0] != made[1]:
-                yield Remark(
-                    "signatures_between_models", {**both, "metric": metric, "values": made}
-                )
+        for item in find_differences([(base.results, task.results)]):
+            values = {"what": item.what, "values": [item.first, item.other]}
+            yield Remark("settings_between_models", {**both, **values})
+        own, other = (side.recorded("signatures") for side in (base, task))
+        for metric in [name for name in own if name in other]:
+            signs = [identity_in_signature(str(side[metric])) for side in (own, other)]
+            if signs[0] != signs[1]:
+                values = {"metric": metric, "values": signs}
+                yield Remark("signatures_between_models", {**both, **values})
 
 
-def _judged(report: Report) -> Iterator[Remark]:
-    judged = [x for x in report.conclusions if x.low is not None]
-    for model in report.models:
-        own = [x for x in judged if x.model == model.name and x.judge_error_in_interval is False]
-        if own:
-            metrics = list(dict.fromkeys(f"{x.criterion}.{x.metric}" for x in own))
-            yield Remark("judge_errs", {"model": model.name, "metrics": metrics})
+def _judge_errors(verdicts: Sequence[Verdict]) -> Iterator[Remark]:
+    """Yield the metrics whose intervals know nothing of the judge's errors, by model."""
+    by_model: dict[str, dict[str, None]] = {}
+    for item in verdicts:
+        if "judge" in item.tags and item.ci_low is not None:
+            by_model.setdefault(item.model, {})[f"{item.criterion}.{item.metric}"] = None
+    for model, metrics in by_model.items():
+        yield Remark("judge_errs", {"model": model, "metrics": list(metrics)})
 
 
-def _tests(report: Report) -> Iterator[Remark]:
-    """Exploratory differences from English, and the tests that XLingEval publishes."""
-    for item in report.comparisons:
-        if item.role != "endpoint" and item.difference is not None:
+# Exploratory differences, and the papers' tests
+
+
+def _differences(model: Model, options: Options, people: Annotations | None) -> Iterator[Remark]:
+    """Yield differences from English on all metrics that may be compared but the primary ones."""
+    primary = {(item.panel, item.language) for item in compare_with_english(model)}
+    for pair in pairs_with_english(model):
+        panel, language = pair.about
+        if (panel, language) in primary:
+            continue
+        if not has_comparable_values(panel, pair.task.directions.get(pair.name)):
+            continue
+        paired, level = pair.task.place.parallel, options.confidence
+        metric = CRITERIA[panel.criterion].metric(panel.metric)
+        found = people.contrast(pair.groups, level) if people is not None and paired else None
+        if found is None:
+            found = contrast(pair.groups, level) if paired else unpaired_contrast(
+                pair.groups, level, above_chance=metric.chance
+            )  # fmt: skip
+        if found.estimate.value is not None:
             yield Remark("difference", {
-                "model": item.context, **item.panel._asdict(), "language": item.side,
-                "value": item.value, "english": item.base, "estimate": item.difference,
-                "ci_low": item.low, "ci_high": item.high, "n": item.n, "paired": item.paired,
-            })  # fmt: skip
-    for own in report.classic:
-        about = {"model": own.model, **own.panel._asdict()}
-        anova = own.tests.anova
-        yield Remark("anova", {**about, "f": anova.f, "p": anova.p, "df_between": anova.df_between,
-                               "df_within": anova.df_within, "n": own.tests.n})  # fmt: skip
-        for pair, test in zip(own.tests.tukey, own.tests.t_tests, strict=True):
-            yield Remark("pair_test", {
-                **about, "first": pair.first, "second": pair.second,
-                "means": [own.tests.means[pair.first], own.tests.means[pair.second]],
-                "difference": pair.difference, "tukey_low": pair.low, "tukey_high": pair.high,
-                "tukey_p": pair.p, "t": test.t, "df": test.df, "t_p": test.p,
+                "model": model.name, **panel._asdict(), "language": language,
+                "value": found.values[0], "english": found.values[1],
+                "estimate": found.estimate.value, "ci_low": found.estimate.ci_low,
+                "ci_high": found.estimate.ci_high, "n": found.estimate.n, "paired": paired,
             })  # fmt: skip
 
 
-def unused(lines: Iterable[str]) -> Iterator[Remark]:
-    """Runs and tasks that are not used, a text each."""
-    yield from (Remark("unused", {"text": line}) for line in lines)
+def _paper_tests(model: Model, options: Options) -> Iterator[Remark]:
+    """Yield ANOVA, Tukey's HSD and unpaired t tests over the languages of each metric.
+
+    As in XLingEval (D.2), each language over the questions that it has scores for.
+    """
+    groups: dict[Panel, dict[str, list[float | None]]] = {}
+    for task in model.tasks:
+        for name, column in task.columns.items():
+            panel, language = panel_of(task.place, name)
+            tested = CRITERIA[panel.criterion].classic and column.simple
+            if tested and has_comparable_values(panel, True):
+                values = list(column.values(task.ids).values())
+                groups.setdefault(panel, {})[language] = values
+    for panel, by_language in groups.items():
+        if len(by_language) < 2:
+            continue
+        order = sorted(by_language, key=lambda code: (code != ENGLISH, code))
+        tests = compare_groups(
+            {code: by_language[code] for code in order}, level=options.confidence
+        )
+        about = {"model": model.name, **panel._asdict()}
+        yield Remark("anova", {**about, **tests.anova._asdict(), "n": tests.n})
+        for pair in tests.pairs:
+            means = [tests.means[pair.first], tests.means[pair.second]]
+            yield Remark("pair_test", {**about, **pair._asdict(), "means": means})

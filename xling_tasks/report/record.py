@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from xling_tasks.secrets import public
+
 Counts = tuple[int, int]
 """How many, of how many."""
 
@@ -208,9 +210,10 @@ class Record:
 
     def rows(self) -> dict[str, Any]:
         """Return the content of `report.json`."""
-        return {
+        rows: dict[str, Any] = public({
             "scores": [asdict(score) for score in self.scores],
             "verdicts": [asdict(verdict) for verdict in self.verdicts],
             "remarks": [remark.row() for remark in self.remarks],
-            "options": dict(self.options),
-        }
+            "options": self.options,
+        })  # fmt: skip
+        return rows

@@ -18,10 +18,9 @@ from xling_tasks.errors import DataError, unreadable
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.output import refuse_files, table, writing
 from xling_tasks.report.data import Model, read_models
-from xling_tasks.report.lists import record_of
-from xling_tasks.report.make import make_report
-from xling_tasks.report.model import Options
+from xling_tasks.report.lists import make_record
 from xling_tasks.report.record import Record, Score
+from xling_tasks.report.verdicts import Options
 from xling_tasks.secrets import public
 
 CARD, TOKEN = "README.md", "HF_TOKEN"
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> str:
         raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
     refuse_files(options.to, [CARD])
     model = _read_model(options.out_dir)
-    record = record_of(make_report([model], Options()))
+    record = make_record([model], Options())
     refuse_unscored(record.scores, model)
     results = eval_results(record.scores, model, options.dataset_id)
     if not results:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
-from xling_tasks.logs import alike
+from xling_tasks.logs.config_diff import find_differences
 from xling_tasks.logs.results import TaskResults, read_results, refuse_mixed_models
 from xling_tasks.output import refuse_files, writing
 from xling_tasks.secrets import public
@@ -131,8 +131,8 @@ def find_tasks(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, li
     refuse_mixed_models(out, [task.run for of_kind in tasks.values() for task in of_kind])
     for of_kind in tasks.values():
         pairs = [(of_kind[0], task) for task in of_kind]
-        if unlike := alike.differences(pairs, across_languages=True):
-            listed = "; ".join(item.told(of_kind[0].task) for item in unlike)
+        if unlike := find_differences(pairs, across_languages=True):
+            listed = "; ".join(item.describe(of_kind[0].task) for item in unlike)
             raise DataError(f"{out}: the languages were run with different settings: {listed}")
     return tasks
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
 
-from xling_tasks.criteria import ENGLISH, panel_of
+from xling_tasks.criteria import panel_of
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.harness.arguments import identity_in_signature
-from xling_tasks.logs import alike
-from xling_tasks.logs.alike import Difference
-from xling_tasks.logs.families import given_families, known_families
-from xling_tasks.logs.joined import members
-from xling_tasks.logs.results import read_results, refuse_mixed_models
-from xling_tasks.output import many
-from xling_tasks.report.data import Model, Task, named_folder, read_models
-from xling_tasks.report.model import Sides
-from xling_tasks.report.paired import over
-from xling_tasks.report.stats import AUC
+from xling_tasks.languages import rank
+from xling_tasks.logs.config_diff import Difference, find_differences
+from xling_tasks.report.data import Model, Task, read_models
+from xling_tasks.report.record import Remark
 
 # Where a question stands in its file, and whether all languages have it, is not what it asks.
 _NOT_CONTENT = frozenset({"row", "parallel"})
+_WIDTH = 160
 
 
 class Pair(NamedTuple):
@@ -34,52 +29,43 @@ class Pair(NamedTuple):
     b: Task
     names: Sequence[str]
 
-    def better(self, name: str) -> bool | None:
-        """Whether more of a metric is better; None where neither is."""
-        return self.a.directions.get(name)
-
-    def sides(self, name: str, language: str) -> Sides:
-        """B beside A on one of its metrics, in a language."""
-        return Sides((self.b, name), (self.a, name), "B", "A", language)
-
-
-def one_model(item: str, families: Sequence[str] = ()) -> Model:
-    """The one model of a folder; of several an error that names them."""
-    _, folder = named_folder(item)
-    known = [*given_families(families), *known_families()]
-    runs = [run for run in read_results(folder) if any(members(run, known).values())]
-    refuse_mixed_models(folder, runs)
-    models = [model for model in read_models([item], families) if model.tasks]
-    if len(models) != 1:
-        raise DataError(f"{folder}: no results of our tasks in it; give lm_eval's --output_path")
-    return models[0]
-
 
 Shared: TypeAlias = tuple[Task, Task, list[str]]
 """The same task of A and of B, and the metrics to compare."""
 
 
-def shared(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Shared]:
-    """The tasks of both with logged samples, and the metrics to compare of each."""
+def one_model(item: str, families: Sequence[str] = ()) -> Model:
+    """Return the one model of a folder; of several an error that names them."""
+    models = [model for model in read_models([item], families) if model.tasks]
+    if len(models) != 1:
+        names = "; ".join(model.full for model in models)
+        raise DataError(
+            f"{item}: runs of {len(models)} different models: {names}; give the folder of one, or "
+            "move the others' files away"
+        )
+    return models[0]
+
+
+def shared_tasks(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Shared]:
+    """Return the tasks of both with logged samples, and the metrics to compare of each."""
     others = {task.results.task: task for task in b.tasks}
     both = [(task, others[task.results.task]) for task in a.tasks if task.results.task in others]
-    both = sorted(both, key=lambda x: (x[0].place.language != ENGLISH, x[0].results.task))
-    compared = [(own, other, _metrics(own, other, wanted)) for own, other in both]
+    both.sort(key=lambda pair: (rank(pair[0].place.language), pair[0].results.task))
     if wanted:
-        known = {
-            name: panel_of(own.place, name)[0].metric for own, _ in both for name in own.scores
-        }
+        known = {panel_of(own.place, name)[0].metric for own, _ in both for name in own.scores}
+        names = known.union(*(own.scores for own, _ in both))
         for word in wanted:
-            if word not in known and word not in known.values():
-                hint = did_you_mean(word, set(known.values()))
+            if word not in names:
+                hint = did_you_mean(word, known)
                 raise SettingError(f"--metrics {word}: no metric of both runs.{hint}")
+    compared = [(own, other, _metrics(own, other, wanted)) for own, other in both]
     return [item for item in compared if item[2] and item[0].ids and item[1].ids]
 
 
 def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
-    """Metrics of both runs: those asked for, else those with a direction but for coverage.
+    """Return metrics of both runs: those asked for, else primary ones and those with a direction.
 
-    Of coverage, endpoints.
+    Of coverage primary ones only.
     """
     names = []
     for name in a.scores:
@@ -89,66 +75,47 @@ def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
         else:
             chosen = a.directions.get(name) is not None and metric not in COVERAGE
             chosen = chosen or name in a.endpoints
-        if chosen and name in b.scores and (_has_parts(a, name) or _has_parts(b, name)):
+        if chosen and name in b.scores and (name in a.columns or name in b.columns):
             names.append(name)
     return names
 
 
-def _has_parts(task: Task, name: str) -> bool:
-    """Whether there are values per question, or sums, that a metric can be made of."""
-    return name in task.columns or (name == AUC and bool(task.rows))
+def align(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[Remark]]:
+    """Return the tasks over the questions that both runs asked.
 
-
-def paired(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[str]]:
-    """The tasks over the questions that both runs asked.
-
-    Beside them what about the questions is a reason to refuse, and what is to be noted.
+    With them what about the questions is a reason to refuse, and what is to be noted.
     """
-    pairs = []
-    changed: dict[str, list[str]] = {}
-    notes: dict[str, list[str]] = {}
+    pairs, changed, remarks = [], dict[str, list[str]](), list[Remark]()
     for a, b, names in both:
-        name = a.results.task
-        ids, differing, left_out = _questions(a, b)
-        if differing:
-            changed.setdefault(differing, []).append(name)
-        for note in left_out:
-            notes.setdefault(note, []).append(name)
-        if ids:
-            pairs.append(Pair(over(a, ids), over(b, ids), names))
-    return pairs, _grouped(changed), _grouped(notes)
+        task = a.results.task
+        languages = [set(x.recorded("data").get("languages") or ()) for x in (a, b)]
+        own, other = (contents(x, languages[0] & languages[1]) for x in (a, b))
+        shared = own.keys() & other.keys()
+        equal = sorted(key for key in shared if own[key] == other[key])
+        if len(equal) < len(shared):
+            example = min(shared - set(equal))
+            text = (
+                f"{len(shared) - len(equal)} of {len(shared)} questions with the same id: another "
+                f"content (such as {example!r}), never compared"
+            )
+            changed.setdefault(text, []).append(task)
+        only = [len(own.keys() - other.keys()), len(other.keys() - own.keys())]
+        if any(only) or a.limited or b.limited or not equal:
+            remarks.append(Remark("shared_questions", {
+                "task": task, "n": len(equal), "only_in": only,
+                "limited": [a.limited, b.limited],
+            }))  # fmt: skip
+        if equal:
+            pairs.append(Pair(a.select(equal), b.select(equal), names))
+    return pairs, _group(changed), remarks
 
 
-def _grouped(tasks_by_text: Mapping[str, Sequence[str]]) -> list[str]:
+def _group(tasks_by_text: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{text} ({', '.join(tasks)})" for text, tasks in tasks_by_text.items()]
 
 
-def _questions(a: Task, b: Task) -> tuple[list[str], str, list[str]]:
-    """The shared questions, in how many the content differs, and notes on those left out."""
-    languages = [set((x.results.xling.get("data") or {}).get("languages") or ()) for x in (a, b)]
-    own, other = (contents(x, languages[0] & languages[1]) for x in (a, b))
-    both = own.keys() & other.keys()
-    equal = sorted(key for key in both if own[key] == other[key])
-    changed, notes = "", []
-    if len(equal) < len(both):
-        changed = (
-            f"{len(both) - len(equal)} of {many(len(both), 'question')} with the same id: another "
-            f"content (such as {min(both - set(equal))!r}), never compared"
-        )
-    for side, only in (("A", own.keys() - other.keys()), ("B", other.keys() - own.keys())):
-        if only:
-            notes.append(f"left out: {many(len(only), 'question')} only in {side}")
-    limited = " and ".join(side for side, x in (("A", a), ("B", b)) if x.limited)
-    if limited:
-        told = many(len(equal), "shared question")
-        notes.append(f"{limited} ran with --limit or --samples: compared over {told}")
-    if not equal:
-        notes.append("no question of equal content in both")
-    return equal, changed, notes
-
-
 def contents(task: Task, languages: set[str]) -> dict[str, str]:
-    """Question -> digest of what it asks; of several languages, of those given."""
+    """Return question -> digest of what it asks; of several languages, of those given."""
 
     def read(sample: Mapping[str, Any]) -> tuple[str, str] | None:
         doc = {key: value for key, value in sample["doc"].items() if key not in _NOT_CONTENT}
@@ -161,102 +128,97 @@ def contents(task: Task, languages: set[str]) -> dict[str, str]:
     return dict(item for _, item in task.results.samples.stream(read) if item is not None)
 
 
-def remarks(a: Model, b: Model) -> Iterable[str]:
-    """What is no reason to refuse, but to know."""
+def find_remarks(a: Model, b: Model, names: tuple[str, str]) -> Iterator[Remark]:
+    """Yield what is no reason to refuse, but to know: files, versions, and what one model lacks."""
     runs = [{task.results.run.path.resolve() for task in model.tasks} for model in (a, b)]
     if runs[0] & runs[1]:
-        yield "A and B read the same results file"
-    versions, seeds = [], []
-    for model in (a, b):
-        runs_of = [task.results for task in model.tasks]
-        versions.append(sorted({x.lm_eval for x in runs_of}))
-        settings = [x.xling.get("settings") or {} for x in runs_of]
-        seeds.append(sorted({str(x.get("sampling_seed")) for x in settings}))
-    for what, (own, other) in (("lm_eval", versions), ("sampling_seed", seeds)):
-        if own != other:
-            yield f"{what}: {', '.join(own)} in A, {', '.join(other)} in B"
-
-
-def missing(a: Model, b: Model) -> Iterable[str]:
-    """Tasks and metrics that one side lacks, and tasks without samples."""
-    first, second = ({task.results.task: task for task in model.tasks} for model in (a, b))
-    for side, own, other in (("A", first, second), ("B", second, first)):
-        alone = sorted(own.keys() - other.keys())
-        if alone:
-            yield f"only in {side}: {', '.join(alone)}"
-        unlogged = sorted(name for name, task in own.items() if name in other and not task.ids)
-        if unlogged:
-            yield f"{side} has no logged samples (--log_samples), so not compared: " + ", ".join(
-                unlogged
+        yield Remark("same_file")
+    if a.full == b.full:
+        yield Remark("same_model")
+    versions = [sorted({task.results.lm_eval for task in model.tasks}) for model in (a, b)]
+    seeds = [
+        sorted({str(task.recorded("settings").get("sampling_seed")) for task in model.tasks})
+        for model in (a, b)
+    ]
+    for what, values in (("lm_eval", versions), ("sampling_seed", seeds)):
+        if values[0] != values[1]:
+            shown = [", ".join(own) for own in values]
+            yield Remark(
+                "settings_between_models", {"models": list(names), "what": what, "values": shown}
             )
-        yield from _about_metrics(side, [(own[x], other[x]) for x in sorted(own.keys() & other)])
-    whole = {
-        panel_of(task.place, name)[0].metric
-        for task in [*a.tasks, *b.tasks]
-        for name, score in task.scores.items()
-        if task.ids and task.directions.get(name) is not None
-        if score is not None and not _has_parts(task, name)
-    }
-    if whole:
-        yield f"not made of values per question, so not compared: {', '.join(sorted(whole))}"
+    tasks = [{task.results.task: task for task in model.tasks} for model in (a, b)]
+    yield from _lacking(names[0], tasks[0], tasks[1])
+    yield from _lacking(names[1], tasks[1], tasks[0])
 
 
-def _about_metrics(side: str, both: Sequence[tuple[Task, Task]]) -> Iterable[str]:
-    """Metrics of the first of each two tasks that the second lacks, or that are undefined."""
-    alone = {a.results.task: [x for x in a.scores if x not in b.scores] for a, b in both}
-    undefined = {a.results.task: [x for x, y in a.scores.items() if y is None] for a, _ in both}
-    for told, found in (("metrics only in", alone), ("undefined in", undefined)):
-        tasks_by_text: dict[str, list[str]] = {}
-        for task, metrics in found.items():
-            if metrics:
-                tasks_by_text.setdefault(f"{told} {side}: {', '.join(metrics)}", []).append(task)
-        yield from _grouped(tasks_by_text)
+def _lacking(model: str, own: Mapping[str, Task], other: Mapping[str, Task]) -> Iterator[Remark]:
+    """Yield the tasks and metrics of one model that the other lacks, or that are undefined."""
+    both = [name for name in own if name in other]
+    if alone := sorted(own.keys() - other.keys()):
+        yield Remark("only_in", {"model": model, "names": alone})
+    if unlogged := sorted(name for name in both if not own[name].ids):
+        yield Remark("no_samples", {"model": model, "tasks": unlogged})
+    for name in both:
+        a, b = own[name], other[name]
+        metrics = {
+            "only_in": [x for x in a.scores if x not in b.scores],
+            "undefined": [x for x, value in a.scores.items() if value is None],
+            "not_per_question": [
+                x for x, value in a.scores.items()
+                if a.ids and value is not None and a.directions.get(x) is not None
+                and x not in a.columns
+            ],
+        }  # fmt: skip
+        for kind, found in metrics.items():
+            if found:
+                yield Remark(kind, {"model": model, "task": name, "names": found})
 
 
 # Whether they were made alike: what would make a difference between models meaningless
 
-_WIDTH = 160
-
 
 def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Difference]:
-    """Everything that makes scores of two runs incomparable, each once with its tasks.
+    """Return everything that makes scores of two runs incomparable, each once with its tasks.
 
     Of the same task of A and of B, for the metrics that are compared: settings, prompts, data,
     generation and chat template first, then signatures.
     """
-    tasks_by_difference: dict[tuple[str, str, str], dict[str, None]] = {}
+    tasks: dict[tuple[str, str, str], dict[str, None]] = {}
     signed: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for a, b, names in pairs:
         task = a.results.task
-        for found in alike.differences([(a.results, b.results)]):
-            sides = _shown(found.first, found.other)
-            tasks_by_difference.setdefault((found.what, *sides), {})[task] = None
+        for found in find_differences([(a.results, b.results)]):
+            values = _shorten(found.first, found.other)
+            tasks.setdefault((found.what, *values), {})[task] = None
         changed = list(_signatures(a, b, names))
         for metric, own, other in changed:
-            metrics, tasks = signed.setdefault((own, other), ({}, {}))
-            metrics[metric] = tasks[task] = None
+            metrics, of = signed.setdefault((own, other), ({}, {}))
+            metrics[metric] = of[task] = None
         own, other = (str(side.results.xling.get("version")) for side in (a, b))
         if changed and own != other:
-            tasks_by_difference.setdefault(("version of xling-tasks", own, other), {})[task] = None
-    return [Difference(*key, tuple(tasks)) for key, tasks in tasks_by_difference.items()] + [
-        Difference(f"signature of {', '.join(metrics)}", *_shown(*sides), tuple(tasks))
-        for sides, (metrics, tasks) in signed.items()
+            tasks.setdefault(("version of xling-tasks", own, other), {})[task] = None
+    return [
+        *(Difference(*key, tuple(names)) for key, names in tasks.items()),
+        *(
+            Difference(f"signature of {', '.join(metrics)}", *_shorten(*values), tuple(of))
+            for values, (metrics, of) in signed.items()
+        ),
     ]
 
 
-def made_differently(pairs: Sequence[tuple[Task, Task, Sequence[str]]]) -> list[str]:
-    """What `differences` finds, a line each: how it is in A and in B, and in which tasks."""
+def describe_differences(pairs: Sequence[tuple[Task, Task, Sequence[str]]]) -> list[str]:
+    """Return a line for each difference: its value in A and in B, and in which tasks."""
     lines = []
     for found in differences(pairs):
         more = len(found.tasks) - 1
-        where = found.tasks[0] + (f" and {more} more" if more else "")
-        lines.append(f"{found.what} is {found.first} in A, but {found.other} in B ({where})")
+        tasks = found.tasks[0] + (f" and {more} more" if more else "")
+        lines.append(f"{found.what}: {found.first} (A), {found.other} (B) in {tasks}")
     return lines
 
 
-def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterable[tuple[str, str, str]]:
-    """(metric, what only A's signature has, what only B's has) of every metric that differs."""
-    own, other = (side.results.xling.get("signatures") or {} for side in (a, b))
+def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (metric, what only A's signature has, what only B's has) of metrics that differ."""
+    own, other = (side.recorded("signatures") for side in (a, b))
     for name in names:
         first, second = (
             identity_in_signature(str(side.get(name, "none"))) for side in (own, other)
@@ -268,15 +230,14 @@ def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterable[tuple[str, s
             yield metric, only[0] or first, only[1] or second
 
 
-def _shown(a: str, b: str) -> tuple[str, str]:
-    """Two texts, shortened to where they begin to differ."""
+def _shorten(a: str, b: str) -> tuple[str, str]:
+    """Return two texts, shortened to where they begin to differ."""
     start = 0
     if max(len(a), len(b)) > _WIDTH:
         alike = takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))
         start = max(0, sum(1 for _ in alike) - _WIDTH // 4)
-    return _cut(a, start), _cut(b, start)
-
-
-def _cut(text: str, start: int) -> str:
-    end = start + _WIDTH
-    return "…" * (start > 0) + text[start:end] + "…" * (len(text) > end)
+    first, second = (
+        "…" * (start > 0) + text[start : start + _WIDTH] + "…" * (len(text) > start + _WIDTH)
+        for text in (a, b)
+    )
+    return first, second

@@ -1,224 +1,230 @@
-"""Model against model: first in the language itself, then the shortfall to English.
+"""Model against model: first in the language itself, then how the gap to English changed.
 
-The difference between B and A goes the way of every case (`report.conclusions`). The shortfall,
-how far a language lies below English, has a rule of its own: it is smaller only where A's was
-shown, larger only where B's is, so that no advantage that vanishes is a gain; and it is levelled
-down where B only lost in English.
+The difference between B and A follows the five rules of every verdict (`report.verdicts`). The
+change of a gap does, too, with two more: the gap is smaller only where A's is shown, larger only
+where B's is, so that no advantage that vanishes is a gain; and a gap that is smaller because
+English became worse is no gain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from xling_metrics.stats.bounded import least_for_same
-
-from xling_tasks.criteria import ENGLISH, panel_of
-from xling_tasks.report.cases import WAYS, Case, Key, case_of
-from xling_tasks.report.compare.numbers import Line, Side, gap_change
+from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
+from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.compare.pairs import Pair
-from xling_tasks.report.conclusions import (
-    BETTER,
-    NAMED,
-    SAME,
-    SMALL,
-    UNSURE,
-    WORSE,
-    concluded,
-    in_families,
-    more_questions,
-    one_conclusion,
-    shown,
-)
+from xling_tasks.report.comparisons import find_reason
 from xling_tasks.report.data import Task
-from xling_tasks.report.human import Human
-from xling_tasks.report.model import Conclusion, Sides
-from xling_tasks.report.stats import Statistics
-from xling_tasks.report.unlike import made_unlike
+from xling_tasks.report.estimates import Contrast, Group, change_of_gap, contrast
+from xling_tasks.report.record import Remark, Verdict
+from xling_tasks.report.verdicts import Comparison, Options, conclude
 
-SMALLER, LARGER, LEVELLED = "smaller", "larger", "levelled_down"
+Key = tuple[Panel, str]
+"""A metric and a language."""
 
-Told = dict[Key, tuple[Case, Conclusion]]
-"""What is concluded of endpoints in languages, each with its case."""
-
-
-def with_verdicts(
-    lines: Sequence[Line], pairs: Sequence[Pair], statistics: Statistics
-) -> list[Line]:
-    """The lines, those of endpoints with what is concluded; the others are exploratory."""
-    sides = endpoints_of(pairs)
-    between = between_models(sides, statistics)
-    falls = _shortfalls(lines, sides, between, statistics)
-    told = []
-    for line in lines:
-        key = (line.panel, line.language)
-        if line.kind == "gap":
-            told.append(replace(line, said=falls.get(key)))
-        elif key in between:
-            case, said = between[key]
-            unknown = case.apart or case.against_one or said.low is None
-            safe = None if unknown else said.not_worse
-            told.append(replace(line, made=case.comparison, said=said, non_inferior=safe))
-        else:
-            told.append(line)
-    return told
+Metrics = Mapping[Key, tuple[Pair, str]]
+"""Metrics with the pair of tasks that have them, and their names there."""
 
 
-def endpoints_of(pairs: Sequence[Pair]) -> dict[Key, Side]:
-    """Every endpoint in every language, with what it is measured by."""
-    return {panel_of(x.a.place, name): (x, name) for x in pairs for name in x.a.endpoints}
+def compare_models(
+    pairs: Sequence[Pair], names: tuple[str, str], options: Options,
+    people: Annotations | None = None,
+) -> list[Verdict]:  # fmt: skip
+    """Return verdicts on model B against A in each language, and on each change of gap.
 
-
-def between_models(sides: Mapping[Key, Side], statistics: Statistics) -> Told:
-    """B against A on every endpoint, English among the languages."""
-    cases = {}
-    for key, (pair, name) in sides.items():
-        endpoint, both = pair.a.endpoints[name], pair.sides(name, key[1])
-        cases[key] = case_of(statistics, endpoint, both, "", paired=True)
-    said = concluded(cases, statistics.options)
-    return {
-        key: (case, replace(item, model="B", language=key[1])) for key, (case, item) in said.items()
-    }
-
-
-def _against_english(sides: Mapping[Key, Side], statistics: Statistics, at: int) -> Told:
-    """One model's languages against its English, over the questions of both models."""
-    cases: dict[Key, Case] = {}
-    for (panel, code), (pair, name) in sides.items():
-        english = sides.get((panel, ENGLISH))
-        if code == ENGLISH or english is None:
-            continue
-        task, base = pair[:2][at], english[0][:2][at]
-        both = Sides((task, name), (base, english[1]), code, ENGLISH, "AB"[at])
-        apart = made_unlike(task, base, panel)
-        endpoint = pair.a.endpoints[name]
-        cases[panel, code] = case_of(statistics, endpoint, both, apart, paired=task.place.parallel)
-    return concluded(cases, statistics.options)
-
-
-# The shortfall
-
-
-def _shortfalls(
-    lines: Sequence[Line], sides: Mapping[Key, Side], between: Told, statistics: Statistics
-) -> dict[Key, Conclusion]:
-    """How every endpoint's shortfall changed."""
-    a, b = (_against_english(sides, statistics, at) for at in (0, 1))
-    cases = {}
-    for line in lines:
-        key = (line.panel, line.language)
-        if line.kind == "gap" and key in a:
-            both = a[key][0], b[key][0]
-            others = {
-                how: _change(_counted(statistics, sides, key, change), *both)
-                for how, change in WAYS.items()
-                if any(how in case.others for case in both)
-            }
-            cases[key] = replace(_change(line, *both), others=others)
-
-    def conclude(case: Case, p_holm: float | None, family: int) -> Conclusion:
-        made = one_conclusion(case, p_holm, family, statistics.options)
-        item = replace(made, model="B", language=case.comparison.side, higher_is_better=False)
-        both = (told[case.about][1] for told in (a, b))
-        return item if case.apart else _as_shortfall(item, case, *both)
-
-    said = {}
-    for key, change in in_families(cases, conclude).items():
-        own, english = (between[x][1] if x in between else None for x in (key, (key[0], ENGLISH)))
-        said[key] = _levelled(change, own, english)
-    return said
-
-
-def _counted(
-    statistics: Statistics, sides: Mapping[Key, Side], key: Key, change: Callable[[Task], Task]
-) -> Line:
-    """The change of a gap with what was not read counted otherwise."""
-    own, english = (
-        (
-            pair._replace(
-                a=statistics.changed(pair.a, change), b=statistics.changed(pair.b, change)
-            ),
-            name,
-        )
-        for pair, name in (sides[key], sides[key[0], ENGLISH])
-    )
-    return gap_change(statistics, own, english)
-
-
-def _change(line: Line, a: Case, b: Case) -> Case:
-    """The case of a change: B's shortfall and A's, with what was not read of all four sides."""
-    apart = "; ".join(f"{name}: {case.apart}" for name, case in (("A", a), ("B", b)) if case.apart)
-    unread = a.unread[0] + b.unread[0], a.unread[1] + b.unread[1]
-    why = max(b, a, key=lambda case: sum(case.unread)).why
-    return Case(b.endpoint, line.made, apart, unread=unread, why=why, sized=b.sized)
-
-
-def _as_shortfall(item: Conclusion, case: Case, a: Conclusion, b: Conclusion) -> Conclusion:
-    """How far B's language lies below its English, less A's: below 0 where it became smaller."""
-    down, made = -1 if b.higher_is_better else 1, case.comparison
-    ends = sorted(down * end for end in (made.low, made.high) if end is not None)
-    values = [None if x is None else down * x for x in (made.difference, made.value, made.base)]
-    told = replace(
-        item, verdict=UNSURE, estimate=values[0], value=values[1], english=values[2],
-        low=ends[0] if len(ends) == 2 else None, high=ends[1] if len(ends) == 2 else None,
-    )  # fmt: skip
-    return _fall(told, a, b, case)
-
-
-def _fall(item: Conclusion, a: Conclusion, b: Conclusion, case: Case) -> Conclusion:
-    """Smaller, larger, about the same or neither, by the rule.
-
-    `value` and `english` of the conclusion are B's and A's shortfall, its estimate B's minus A's.
+    Args:
+        pairs: The tasks of both models over the same questions.
+        names: A's and B's.
+        options: How verdicts are made.
+        people: People's labels, which correct the judge's.
     """
-    if item.estimate is None:
-        return replace(item, reason="no question has a score on all four sides")
-    made, item = item, replace(item, next="")
-    if item.low is None or item.high is None:
-        return made
-    enough = case.sized and item.n >= least_for_same(min(item.margin, 0.99))
-    if enough and -item.margin <= item.low and item.high <= item.margin:
-        return replace(item, verdict=SAME, reason=f"it changed by at most {item.margin:g}")
-    real = shown(item)
-    # Each is concluded of all that the model was read in; the change is over what all four were.
-    before = a.verdict == WORSE and (item.english or 0.0) > 0
-    after = b.verdict == WORSE and (item.value or 0.0) > 0
-    small = case.sized and item.meaning not in NAMED and abs(item.estimate or 0.0) <= item.margin
-    if real and small and (before or after):
-        return replace(item, reason=SMALL, next=more_questions(item))
-    if real and item.high < 0 and before:
-        return replace(item, verdict=SMALLER, reason="A's shortfall is shown, and B's is smaller")
-    if real and item.low > 0 and after:
-        return replace(item, verdict=LARGER, reason="B's shortfall is shown, and A's is smaller")
-    if WORSE not in (a.verdict, b.verdict):
-        return replace(item, reason="neither model has a shortfall that is shown")
-    if real:
-        name, larger = ("A", a) if item.high < 0 else ("B", b)
-        return replace(
-            item,
-            reason=f"it changed, but {name}'s is not shown over these questions",
-            next=larger.next,
+    metrics = _primary_metrics(pairs)
+    between = conclude(
+        [_between(key, item, names) for key, item in metrics.items()], options, people
+    )
+    others = [key for key in metrics if key[1] != ENGLISH and (key[0], ENGLISH) in metrics]
+    gaps = [_against_english(metrics, others, options, people, at) for at in (0, 1)]
+    changes = [_change(key, metrics, names) for key in others]
+    by_key = dict(zip(metrics, between, strict=True))
+    concluded = [
+        _conclude_gap(
+            verdict, gaps[0][key], gaps[1][key], by_key[key], by_key[key[0], ENGLISH]
         )
-    return replace(item, reason="the change may be chance", next=more_questions(item))
+        for key, verdict in zip(others, conclude(changes, options, people), strict=True)
+    ]  # fmt: skip
+    return [*between, *concluded]
 
 
-def _levelled(item: Conclusion, own: Conclusion | None, english: Conclusion | None) -> Conclusion:
-    """A shortfall that is smaller because English became worse is no gain."""
-    lost = english is not None and english.verdict == WORSE
-    gained = own is not None and own.verdict == BETTER
-    if item.verdict == SMALLER and lost and not gained:
-        reason = "English is worse in B, and the language is not shown to be better"
-        return replace(item, verdict=LEVELLED, reason=reason)
+def _primary_metrics(pairs: Sequence[Pair]) -> dict[Key, tuple[Pair, str]]:
+    places = {pair.a.place for pair in pairs}
+    metrics = {}
+    for pair in pairs:
+        place = pair.a.place
+        written = place._replace(criterion=place.criterion.removesuffix("_ll"))
+        if written != place and written in places:
+            continue  # another form of a criterion that counts
+        for name in pair.a.endpoints:
+            if name in pair.b.endpoints:
+                metrics[panel_of(place, name)] = pair, name
+    return metrics
+
+
+def _between(key: Key, item: tuple[Pair, str], names: tuple[str, str]) -> Comparison:
+    (panel, language), (pair, name) = key, item
+    groups = Group(1, pair.b, name), Group(-1, pair.a, name)
+    reason = "same_prompt" if pair.a.one_prompt or pair.b.one_prompt else ""
+    return Comparison(
+        names[1], panel, language, pair.a.endpoints[name], groups, kind="models",
+        baseline=names[0], reason=reason,
+    )  # fmt: skip
+
+
+def _against_english(
+    metrics: Metrics, keys: Sequence[Key], options: Options, people: Annotations | None, at: int
+) -> dict[Key, Verdict]:
+    """Return one model's verdicts against English, over the questions of both models."""
+    comparisons = []
+    for panel, language in keys:
+        (task, name), (english, english_name) = _tasks(metrics, (panel, language), at)
+        reason, differs = find_reason(task, english, panel)
+        groups = Group(1, task, name), Group(-1, english, english_name)
+        endpoint = task.endpoints[name]
+        comparisons.append(
+            Comparison(
+                task.model,
+                panel,
+                language,
+                endpoint,
+                groups,
+                task.place.parallel,
+                reason=reason,
+                differs=differs,
+            )
+        )
+    return dict(zip(keys, conclude(comparisons, options, people), strict=True))
+
+
+def _tasks(metrics: Metrics, key: Key, at: int) -> tuple[tuple[Task, str], tuple[Task, str]]:
+    """Return one model's task and metric in a language, and in English."""
+    pair, name = metrics[key]
+    english, english_name = metrics[key[0], ENGLISH]
+    return (pair[:2][at], name), (english[:2][at], english_name)
+
+
+def _change(key: Key, metrics: Metrics, names: tuple[str, str]) -> Comparison:
+    groups = []
+    for at, sign in ((1, 1), (0, -1)):
+        (task, name), (english, english_name) = _tasks(metrics, key, at)
+        groups += [Group(sign, task, name), Group(-sign, english, english_name)]
+    endpoint: Endpoint = groups[0].task.endpoints[groups[0].name]
+    reasons = [find_reason(groups[at].task, groups[at + 1].task, key[0]) for at in (0, 2)]
+    reason, differs = next((found for found in reasons if found[0]), ("", ()))
+    return Comparison(
+        names[1], *key, replace(endpoint, agreement=False), tuple(groups),
+        groups[0].task.place.parallel, "gap", names[0], reason, differs,
+    )  # fmt: skip
+
+
+def _conclude_gap(
+    item: Verdict, a: Verdict, b: Verdict, language: Verdict, english: Verdict
+) -> Verdict:
+    """Return a change of gap by the two rules that it has beside the five.
+
+    Args:
+        item: The change by the five rules: worse is a larger gap.
+        a: The language against English in A, over the questions of both models.
+        b: The same in B.
+        language: B against A in the language.
+        english: B against A in English.
+    """
+    if item.verdict in ("equivalent", "not_comparable") or item.reason == "unscored":
+        return item
+    shown = {"better": a.verdict == "worse", "worse": b.verdict == "worse"}
+    if not any(shown.values()):
+        return replace(item, verdict="inconclusive", reason="gap_open", next="", n_needed=None)
+    if item.verdict in shown and not shown[item.verdict]:
+        return replace(item, verdict="inconclusive", reason="gap_hidden", next="more")
+    if item.verdict == "better" and english.verdict == "worse" and language.verdict != "better":
+        return replace(item, verdict="inconclusive", reason="gap_levelled", next="")
     return item
 
 
-def one_model_only(human: Human, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Tasks of which people labelled only one model's answers: nothing is corrected there."""
+# Every metric
+
+
+def comparison_rows(
+    pairs: Sequence[Pair], verdicts: Iterable[Verdict], options: Options
+) -> Iterator[dict[str, Any]]:
+    """Yield B against A, and the change of the gap, on every metric."""
+    known = {
+        (v.comparison, Panel(v.criterion, v.dataset, v.metric, v.temperature), v.language): v
+        for v in verdicts
+    }
+    metrics = {panel_of(pair.a.place, name): (pair, name) for pair in pairs for name in pair.names}
+    for kind in ("models", "gap"):
+        for key, (pair, name) in metrics.items():
+            panel, language = key
+            verdict = known.get((kind, panel, language))
+            if verdict is None:
+                found = _explore(kind, key, metrics, options.confidence)
+                if found is None:
+                    continue
+                row = _numbers(found)
+            else:
+                row = {field: getattr(verdict, field) for field in _FIELDS}
+                row |= {"b": verdict.value, "a": verdict.english}
+            yield {
+                "kind": kind, **panel._asdict(), "language": language,
+                "higher_is_better": pair.a.directions.get(name), **row,
+                "verdict": "exploratory" if verdict is None else verdict.verdict,
+            }  # fmt: skip
+
+
+_FIELDS = ("estimate", "ci_low", "ci_high", "p", "p_adjusted", "n", "n_excluded")
+
+
+def _explore(kind: str, key: Key, metrics: Metrics, level: float) -> Contrast | None:
+    (panel, language), (pair, name) = key, metrics[key]
+    if kind == "models":
+        return contrast([Group(1, pair.b, name), Group(-1, pair.a, name)], level)
+    compared = CRITERIA[panel.criterion].metric(panel.metric).across_languages
+    if (panel, ENGLISH) not in metrics or language == ENGLISH or len(language) != 2 or not compared:
+        return None
+    groups = _change(key, metrics, ("", "")).groups if name in pair.a.endpoints else None
+    if groups is None:
+        english, english_name = metrics[panel, ENGLISH]
+        groups = (
+            Group(1, pair.b, name), Group(-1, english.b, english_name),
+            Group(-1, pair.a, name), Group(1, english.a, english_name),
+        )  # fmt: skip
+    return contrast(groups, level) if pair.a.place.parallel else change_of_gap(groups, level)
+
+
+def _numbers(found: Contrast) -> dict[str, Any]:
+    values = found.values
+    if len(values) == 4:
+        known = None not in values
+        b, b_english, a, a_english = (value or 0.0 for value in values)
+        values = (b - b_english, a - a_english) if known else (None, None)
+    estimate = found.estimate
+    return {
+        "b": values[0], "a": values[1], "estimate": estimate.value, "ci_low": estimate.ci_low,
+        "ci_high": estimate.ci_high, "p": None, "p_adjusted": None, "n": estimate.n,
+        "n_excluded": found.n_asked - estimate.n if found.ids else 0,
+    }  # fmt: skip
+
+
+def labelled_once(
+    people: Annotations, pairs: Sequence[Pair], names: tuple[str, str]
+) -> Iterator[Remark]:
+    """Yield tasks of which people labelled only one model's answers: nothing is corrected there."""
     for pair in pairs:
         lacking = [
-            side for side, task in (("A", pair.a), ("B", pair.b)) if human.labels_of(task) is None
+            name
+            for name, task in zip(names, pair[:2], strict=True)
+            if people.labels_of(task) is None
         ]
         if len(lacking) == 1:
-            yield (
-                f"{pair.a.results.task}: no usable labels of people for {lacking[0]}: the "
-                "difference is the judge's alone"
-            )
+            yield Remark("people_one_model", {"model": lacking[0], "task": pair.a.results.task})

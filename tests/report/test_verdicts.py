@@ -1,0 +1,451 @@
+"""Verdicts by the five rules: on answers with a known truth, in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from boards import PLAIN, judged
+from boards import exam as mmedbench
+from builders import write_run
+from in_memory import (
+    correctness,
+    exam,
+    information,
+    model_of,
+    sample,
+    similar,
+    task,
+    verdicts_of,
+    verifiability,
+)
+from xling_metrics.stats.bounded_means import gaffke, gaffke_p
+from xling_metrics.stats.jackknife import jackknife_difference
+from xling_metrics.stats.proportions import mcnemar_mid_p, paired_proportions
+from xling_metrics.stats.verdict_counts import VERDICT_SCORES
+
+from xling_tasks.criteria import Panel
+from xling_tasks.languages import LANGUAGES
+from xling_tasks.report.comparisons import find_reason
+from xling_tasks.report.data import read_models
+from xling_tasks.report.estimates import unpaired_contrast
+from xling_tasks.report.lists import make_verdicts
+from xling_tasks.report.record import NEXT, REASONS, TAGS, VERDICTS
+from xling_tasks.report.verdicts import Options
+
+
+def first(n, k):
+    """The first k of n."""
+    return np.arange(n) < k
+
+
+def only(found):
+    (item,) = found.values()
+    for name, known in (("verdict", VERDICTS), ("reason", REASONS), ("next", NEXT)):
+        assert getattr(item, name) in known
+    assert set(item.tags) <= set(TAGS)
+    return item
+
+
+# The interval that decides, by rule 1
+
+
+def test_a_proportion_has_bonett_and_price_and_mcnemar():
+    en, hi = first(246, 200), first(246, 160) | (np.arange(246) >= 240)
+    item = only(verdicts_of(exam("en", en), exam("hi", hi)))
+    expected = paired_proportions(hi.astype(float), en.astype(float))
+    assert (item.verdict, item.reason, item.next) == ("worse", "shown", "")
+    assert (item.estimate, item.ci_low, item.ci_high, item.p) == pytest.approx(expected[:4])
+    assert item.p == item.p_adjusted == mcnemar_mid_p(6, 40)
+    assert item.counts == {"value": (166, 246), "english": (200, 246)} and item.margin == 0.05
+
+
+def test_a_mean_of_bounded_scores_has_gaffke():
+    rng = np.random.default_rng(1)
+    en = 0.9 + rng.normal(0, 0.02, 246)
+    hi = en - 0.04 + rng.normal(0, 0.019, 246)
+    item = only(verdicts_of(similar("en", en), similar("hi", hi)))
+    assert item.verdict == "worse" and item.metric == "sim_sent" and item.margin == 0.02
+    assert (item.ci_low, item.ci_high) == pytest.approx(gaffke(hi - en, -1, 1))
+    assert item.p == pytest.approx(gaffke_p(hi - en, -1, 1)) and item.counts == {}
+
+
+def test_balanced_accuracy_has_the_jackknife_and_is_told_in_counts():
+    """The real run: 11 of 100 correct answers recognised against 59, 99% of wrong ones against 71."""
+    rng = np.random.default_rng(2)
+    en = first(100, 59), rng.random((100, 9)) < 0.71
+    hi = first(100, 11), rng.random((100, 9)) < 0.99
+    item = only(verdicts_of(verifiability("en", *en), verifiability("hi", *hi)))
+    assert item.verdict == "worse" and item.metric == "macro_recall"
+    wrong = int(hi[1].sum())
+    assert item.counts["correct"] == (11, 100) and item.counts["incorrect"] == (wrong, 900)
+    assert item.counts["correct_english"] == (59, 100)
+    sums = [np.column_stack([r, 9 - w.sum(1), ~r, w.sum(1)]).astype(float) for r, w in (hi, en)]
+    expected = jackknife_difference(*sums, VERDICT_SCORES["macro_recall"])
+    assert (item.ci_low, item.ci_high, item.p) == pytest.approx(expected[1:4])
+    assert item.value == pytest.approx((0.11 + wrong / 900) / 2)
+
+
+def test_questions_with_one_text_count_once():
+    rng = np.random.default_rng(3)
+    texts = np.repeat(np.arange(60), 4)
+    en, hi = rng.random(60)[texts], rng.random(60)[texts]
+    item = only(verdicts_of(similar("en", en, texts), similar("hi", hi, texts)))
+    ends = gaffke((hi - en)[::4], -1, 1)
+    assert item.n == 240 and (item.ci_low, item.ci_high) == pytest.approx(ends, abs=1e-4)
+
+
+# Worse, better, equivalent: rules 2 and 3
+
+
+def test_a_difference_within_the_margin_is_not_worse_but_of_harm_it_is():
+    n = 4000
+    en, hi = first(n, 80), first(n, 110)
+    found = verdicts_of(correctness("en", en), correctness("hi", hi))
+    harm = found["contradictory", "hi"]
+    assert (harm.verdict, harm.reason) == ("worse", "shown_any_size") and harm.ci_high < 0.02
+    letters = only(verdicts_of(exam("en", ~en), exam("hi", ~hi)))
+    assert (letters.verdict, letters.reason) == ("equivalent", "same") and letters.ci_high < 0
+    assert letters.not_worse and not harm.not_worse
+
+
+def test_the_interval_that_is_drawn_decides():
+    """No question differs: an interval that excludes the margin only with enough questions."""
+    for n, verdict in ((60, "inconclusive"), (100, "equivalent")):
+        item = only(verdicts_of(exam("en", first(n, n // 2)), exam("hi", first(n, n // 2))))
+        assert item.verdict == verdict and item.estimate == 0
+        assert (item.ci_high <= item.margin) == (verdict == "equivalent")
+    few = only(verdicts_of(exam("en", first(60, 30)), exam("hi", first(60, 30))))
+    assert (few.reason, few.next, few.n_needed) == ("rare", "too_many", 72)
+
+
+@pytest.mark.parametrize("n", [60, 246])
+def test_a_rare_collapse_is_not_missed(n):
+    """0.006 better but for 1 question in 100 that falls by 0.6: the truth is no difference."""
+    rng, better = np.random.default_rng(4), 0
+    for _ in range(20):
+        en = 0.9 + rng.normal(0, 0.005, n)
+        hi = en + np.where(rng.random(n) < 0.01, -0.6, 0.006)
+        better += only(verdicts_of(similar("en", en), similar("hi", hi))).verdict == "better"
+    assert not better
+
+
+def test_holm_corrects_harm_and_the_rest_by_themselves():
+    rng = np.random.default_rng(5)
+    codes = ["en", *[code for code in LANGUAGES if code != "en"][:6]]
+    found = verdicts_of(*(correctness(c, rng.random(100) < 0.1) for c in codes))
+    assert {v.family for (m, _), v in found.items() if m == "contradictory"} == {6}
+    assert {v.family for (m, _), v in found.items() if m != "contradictory"} == {12}
+    p = sorted(v.p for (m, _), v in found.items() if m == "contradictory")
+    lowest = min(v.p_adjusted for (m, _), v in found.items() if m == "contradictory")
+    assert lowest == pytest.approx(min(1, 6 * p[0]))
+
+
+def test_what_leans_is_not_shown():
+    """p is 0.03 alone, and three languages are compared."""
+    n, en = 100, first(100, 80)
+    lower = en & ~((np.arange(n) >= 60) & (np.arange(n) < 70)) | (np.arange(n) >= 98)
+    found = verdicts_of(exam("en", en), exam("hi", lower), exam("es", en), exam("zh", en))
+    item = found["acc", "hi"]
+    assert 0.01 < item.p < 0.05 < item.p_adjusted
+    assert (item.verdict, item.reason) == ("inconclusive", "leans") and item.ci_high < 0
+
+
+def test_a_margin_of_the_users():
+    rng = np.random.default_rng(6)
+    en = rng.random(1134) < 0.8
+    hi = np.where(rng.random(1134) < 0.02, ~en, en)
+    assert only(verdicts_of(exam("en", en), exam("hi", hi))).verdict == "equivalent"
+    strict = only(verdicts_of(exam("en", en), exam("hi", hi), margin=0.02))
+    assert strict.verdict == "inconclusive" and strict.n_needed > 1134
+
+
+# Responses of which nothing was learned: rule 4
+
+
+def test_unparsed_letters_can_hide_a_gap():
+    """160 of 200 correct in English; 145 in Hindi, and 12 responses unparsed."""
+    lost = (np.arange(200) >= 150) & (np.arange(200) < 162)
+    item = only(verdicts_of(exam("en", first(200, 160)), exam("hi", first(200, 145), lost)))
+    assert (item.verdict, item.reason, item.next) == ("inconclusive", "unparsed", "read")
+    assert item.ways["as_scored"] == "worse" and item.ways["in_favour"] == "equivalent"
+    assert item.unparsed == {"language": 12, "english": 0} and item.value == 145 / 200
+    few = only(verdicts_of(exam("en", first(200, 160)), exam("hi", first(200, 100), lost)))
+    assert few.verdict == "worse" and not few.ways
+
+
+def test_bounds_count_where_more_than_3_percent_are_unparsed():
+    """Hindi's unparsed responses are wrong, English's correct: what was parsed makes Hindi better."""
+    n, k = 246, 24
+    order = np.random.default_rng(7).permutation(n)
+    en, hi = np.ones(n, bool), np.ones(n, bool)
+    en[order[:50]], hi[order[:50]] = False, False
+    lost_en, lost_hi = np.zeros(n, bool), np.zeros(n, bool)
+    lost_en[np.flatnonzero(en)[:k]], lost_hi[np.flatnonzero(~hi)[:k]] = True, True
+    item = only(verdicts_of(exam("en", en, lost_en), exam("hi", hi, lost_hi)))
+    assert item.verdict == "inconclusive" and item.ways["as_scored"] == "better"
+    assert item.ways["against"] != "better"
+    seven = np.zeros(n, bool)
+    seven[np.flatnonzero(~hi)[:7]] = True
+    some = only(verdicts_of(exam("en", en), exam("hi", first(n, 100), seven & ~first(n, 100))))
+    assert "against" not in some.ways
+
+
+def test_a_silent_judge_hides_no_harm():
+    silent = first(246, 12)
+    found = verdicts_of(
+        correctness("en", first(246, 5)), correctness("hi", first(246, 5), silent=silent)
+    )
+    harm = found["contradictory", "hi"]
+    assert harm.unparsed["language"] == 12 and harm.verdict == "inconclusive"
+    helpful = found["helpful", "hi"]
+    assert helpful.n == 234 and found["usable", "hi"].n == 246
+
+
+def test_verdicts_on_rows_leave_out_unparsed_ones_and_count_them():
+    rng = np.random.default_rng(8)
+    en = rng.random(246) < 0.8, rng.random((246, 4)) < 0.8
+    hi = rng.random(246) < 0.8, rng.random((246, 4)) < 0.8
+    gone = ~np.column_stack(hi) & (rng.random((246, 5)) < 0.5)
+    item = only(verdicts_of(verifiability("en", *en), verifiability("hi", *hi, gone)))
+    assert item.verdict == "inconclusive" and item.ways["as_scored"] == "better"
+    assert item.ways["as_wrong"] != "better"
+    counted = item.counts["correct"][1] + item.counts["incorrect"][1]
+    assert counted + item.unparsed["language"] == 5 * 246
+
+
+def test_what_is_not_compared_is_not_unparsed():
+    """6 of 40 prompts have another correct answer in every country."""
+    rng = np.random.default_rng(9)
+    made = information(40, {"es": rng.random((2, 40))}, {"en": first(40, 0), "es": first(40, 0)})
+    for at, row in enumerate(made["xling_information"]["rows"]):
+        row["excluded_rate"] = float(at < 6)
+        if at < 6:
+            row["information_f1_es"] = None
+    known = [row["information_f1_es"] for row in made["xling_information"]["rows"][6:]]
+    p, r = (float(np.mean([x[side] for x in known])) for side in ("precision", "recall"))
+    scores = {"information_f1_es": 2 * p * r / (p + r), "excluded_rate": 0.15}
+    made["xling_information"]["scores"] = scores
+    item = verdicts_of(made)["information_f1", "es"]
+    assert (item.reason, item.next, item.n, item.unparsed["language"]) == ("floor", "twice", 34, 0)
+
+
+# Not measured, not comparable, and what to do
+
+
+def test_nothing_scored_and_few_questions():
+    silent = verdicts_of(correctness("en", first(30, 0), silent=first(30, 30)),
+                         correctness("es", first(30, 0), silent=first(30, 30)))  # fmt: skip
+    helpful = silent.get(("helpful", "es"))
+    assert helpful is None or helpful.reason == "unscored"
+    assert silent["usable", "es"].value == 1
+    for n in (1, 2, 24):
+        item = only(verdicts_of(exam("en", first(n, n)), exam("es", first(n, n))))
+        assert item.verdict == "inconclusive" and item.next in ("more", "too_many")
+
+
+def test_most_responses_unparsed_asks_for_reading_and_not_for_questions():
+    lost = first(100, 95)
+    item = only(verdicts_of(exam("en", first(100, 0)), exam("es", first(100, 0), lost)))
+    assert (item.verdict, item.next) == ("inconclusive", "read")
+    tie = verdicts_of(exam("en", first(30, 0), first(30, 30), "mmedbench_mcqa_ll"),
+                      exam("fr", first(30, 0), first(30, 30), "mmedbench_mcqa_ll"))  # fmt: skip
+    assert only(tie).next == "written"
+
+
+def test_a_part_of_the_questions_asks_for_all_of_them():
+    tasks = exam("en", first(24, 20)) | exam("es", first(24, 18))
+    for own in tasks.values():
+        own["count"] = {"original": 246, "effective": 24}
+    item = only(verdicts_of(tasks))
+    assert (item.next, item.n_asked, item.n_available) == ("all", 24, 246)
+
+
+def test_questions_that_all_got_one_prompt_are_not_comparable():
+    rows = [sample(i, acc=float(i % 2)) | {"arguments": {"0": "Answer:"}} for i in range(40)]
+    made = task("mcqa", ["en"], rows, acc=True) | task("mcqa", ["es"], rows, acc=True)
+    item = only(verdicts_of(made))
+    assert (item.verdict, item.reason, item.next) == ("not_comparable", "same_prompt", "prompts")
+    assert item.estimate is None
+
+
+def test_a_language_that_was_run_in_another_way_is_not_comparable():
+    tasks = exam("en", first(100, 90)) | exam("es", first(100, 40)) | exam("zh", first(100, 40))
+    tasks["mcqa_liveqa_zh"]["config"]["metadata"]["version"] = 2.0
+    found = verdicts_of(tasks)
+    assert found["acc", "es"].verdict == "worse"
+    item = found["acc", "zh"]
+    assert (item.verdict, item.reason, item.next) == ("not_comparable", "unlike", "same_run")
+    assert item.differs == (("task version", "2.0", "1.0"),)
+
+
+def judge_at(url, model="gpt", **more):
+    args = {"model": model, "base_url": url, **more.pop("args", {})}
+    return {"judge": {"model": "local-chat-completions", "model_args": args, **more}}
+
+
+def jury_at(url, model="gpt", **more):
+    return {"judge": [judge_at(url, model, **more)["judge"]]}
+
+
+def native(prompts):
+    return {"prompt_language": "native", "prompt_templates": prompts}
+
+
+def generated(**values):
+    return {"generation_kwargs": values}
+
+
+HARM = ("correctness", "contradictory", None)
+ALIKE = ("consistency", "sim_sent", 0.0)
+SAMPLED = ("consistency", "sim_sent", 1.0)
+LANGUAGE = ("consistency", "language_consistency", 0.0)
+WAYS = [
+    # Where a judge or a file lies, and how much may be written, moves nothing.
+    (HARM, judge_at("http://a:1/v1"), judge_at("http://b:2/v1", args={"timeout": 9}), ""),
+    (HARM, judge_at("u", deadline=9), judge_at("u", deadline=99), ""),
+    (HARM, jury_at("a"), jury_at("b", deadline=9), ""),
+    (HARM, {}, {"source_encoder": "x"}, ""),
+    (HARM, native("/a/p.yaml"), native("p.yaml"), ""),
+    (HARM, {}, generated(max_gen_toks=9, until=["x"], do_sample=False), ""),
+    (HARM, {}, generated(temperature=0, top_p=0.5), ""),
+    (HARM, judge_at("u"), judge_at("u", "other"), "judge.model"),
+    (HARM, judge_at("u"), judge_at("u", args={"seed": 3}), "judge.model"),
+    (HARM, jury_at("a"), jury_at("a", "b"), "judge"),
+    (HARM, native("/a/p.yaml"), native("/a/q.yaml"), "prompt templates"),
+    (HARM, {}, generated(temperature=1.0, do_sample=True), "generation.temperature"),
+    # Of consistency only what moves the metric counts.
+    (LANGUAGE, {"encoder": "a"}, {"encoder": "b"}, ""),
+    (ALIKE, {"encoder": "a"}, {"encoder": "b"}, "encoder"),
+    (ALIKE, {}, {"translator": "b"}, ""),
+    (ALIKE, {"translator": "a"}, {"translator": "b"}, "translator"),
+    (SAMPLED, {"greedy_repeats": 2}, {"greedy_repeats": 3}, ""),
+    (ALIKE, {"greedy_repeats": 2}, {"greedy_repeats": 3}, "greedy_repeats"),
+    (SAMPLED, {"temperatures": [1.0]}, {"temperatures": [0.0, 1.0]}, ""),
+]
+
+
+@pytest.mark.parametrize(("metric", "english", "other", "unlike"), WAYS)
+def test_only_what_moves_a_metric_counts(metric, english, other, unlike):
+    criterion, name, temperature = metric
+    tasks = {}
+    for code, given in (("en", english), ("es", other)):
+        ((key, made),) = task(criterion, [code], [sample(i) for i in range(9)], "demo", {}).items()
+        settings = {k: v for k, v in given.items() if k != "generation_kwargs"}
+        recorded = made["config"]["metadata"]["xling"]
+        recorded |= {"settings": settings, "generation_kwargs": given.get("generation_kwargs", {})}
+        tasks[key] = made
+    spanish, first_ = sorted(model_of(tasks).tasks, key=lambda x: x.place.language, reverse=True)
+    reason, differs = find_reason(spanish, first_, Panel(criterion, "demo", name, temperature))
+    assert reason == ("unlike" if unlike else "") and unlike in "".join(
+        what for what, *_ in differs
+    )
+
+
+# Different questions in every language
+
+
+def test_multiple_choice_is_compared_beyond_chance():
+    """Half correct of two options is guessing, half correct of five is not."""
+    tasks = {
+        "mmedbench_mcqa_en": mmedbench("en", 400, 200, options=5),
+        "mmedbench_mcqa_ru": mmedbench("ru", 300, 150, options=2),
+    }
+    for key, own in tasks.items():
+        about = {"criterion": "mmedbench_mcqa", "dataset": "mmedbench", "languages": [key[-2:]]}
+        own["config"]["metadata"]["xling"] = PLAIN | {"about": {"format": 1, **about}}
+        for at, row in enumerate(own["rows"]):
+            row["arguments"] = {"0": str(at)}
+    item = only(verdicts_of(tasks))
+    assert [item.value, item.english, item.estimate] == pytest.approx([0, 0.375, -0.375])
+    assert item.verdict == "worse" and item.tags == ("other_questions", "above_chance")
+    assert item.counts == {"value": (150, 300), "english": (200, 400)}
+
+
+def test_no_gap_between_exams_goes_beyond_all_correct_against_none():
+    """With 4 and 5 options none correct is a third of what can be had below guessing."""
+    rows = [sample(0, acc=1.0), sample(1, acc=1.0)]
+    other = [sample(0, acc=1.0), sample(1, acc=0.0)]
+    from xling_tasks.report.estimates import Group
+
+    model = model_of(task("mcqa", ["es"], rows, acc=True) | task("mcqa", ["en"], other, acc=True))
+    for own in model.tasks:
+        own.chances = {"q0": 0.25, "q1": 0.2}
+    groups = [Group(sign, own, "acc") for sign, own in zip((1, -1), model.tasks, strict=True)]
+    found = unpaired_contrast(groups, 0.95, above_chance=True)
+    assert found.values == (1, pytest.approx((1 - 0.25) / 2))
+    assert found.estimate.ci_high == pytest.approx(1 + 1 / 3)
+    assert found.estimate.ci_low == pytest.approx(-1 - 1 / 3)
+
+
+# What must not change a verdict
+
+
+def test_other_models_and_datasets_change_nothing(tmp_path):
+    rng = np.random.default_rng(10)
+
+    def tasks(dataset):
+        shares = {"en": 0.1, "es": 0.1, "hi": 0.4}
+        return {
+            f"xlinghealth_correctness_{dataset}_{code}": judged(
+                set(np.flatnonzero(rng.random(60) < share).tolist()), 60
+            )
+            for code, share in shares.items()
+        }
+
+    one, two = tasks("liveqa"), tasks("medicationqa")
+    both = write_run(tmp_path / "both", one | two)
+    other = write_run(tmp_path / "other", tasks("liveqa"))
+    alone = write_run(tmp_path / "alone", one)
+
+    def found(*folders):
+        models = read_models([f"{folder.name}={folder}" for folder in folders])
+        rows = [v for model in models for v in make_verdicts(model, Options())]
+        return [replace(v, model="") for v in rows if v.model != "other" and v.dataset == "liveqa"]
+
+    assert found(alone) == found(both) == found(other, both) and len(found(alone)) == 6
+
+
+def test_the_score_of_the_table_is_the_score_of_the_verdict():
+    """Over the same questions, with unparsed responses as in the table."""
+    lost = first(60, 2)
+    tasks = exam("en", first(60, 50)) | exam("hi", first(60, 30), lost)
+    item = only(verdicts_of(tasks))
+    scores = {key[-2:]: own["scores"]["acc"] for key, own in tasks.items()}
+    assert (item.value, item.english) == (scores["hi"], scores["en"])
+
+
+def test_usable_answers_tell_what_became_of_the_others():
+    useless = ["wrong_language"] * 12 + ["refusal"] * 9 + [""] * 225
+    found = verdicts_of(
+        correctness("en", first(246, 0)), correctness("hi", first(246, 0), useless=useless)
+    )
+    item = found["usable", "hi"]
+    assert item.verdict == "worse" and item.counts["value"] == (225, 246)
+    assert item.outcomes == {"scored": 225, "wrong_language": 12, "refusal": 9}
+    assert "judge" in found["helpful", "hi"].tags and not item.tags
+
+
+def test_a_task_without_samples_has_values_and_no_verdict():
+    tasks = exam("en", first(24, 20)) | exam("es", first(24, 18))
+    for own in tasks.values():
+        own["rows"] = []
+    item = only(verdicts_of(tasks))
+    assert (item.verdict, item.reason, item.next) == ("inconclusive", "no_samples", "samples")
+    assert item.estimate == pytest.approx(-2 / 24) and item.ci_low is None
+
+
+def test_a_score_whose_unit_nobody_knows_has_no_size():
+    rng = np.random.default_rng(11)
+    en = rng.normal(50, 9, 200)
+    rows = [[sample(i, task_score=float(x)) for i, x in enumerate(own)] for own in (en, en - 4 + rng.normal(0, 1, 200), en + rng.normal(0, 1, 200))]  # fmt: skip
+    made = {}
+    for code, own in zip(("en", "hi", "es"), rows, strict=True):
+        made |= task("task_metric", [code], own, "mine", task_score=True)
+    found = verdicts_of(made)
+    assert found["task_score", "hi"].verdict == "worse"
+    assert (found["task_score", "es"].reason, found["task_score", "es"].next) == (
+        "no_margin",
+        "margin",
+    )

@@ -1,0 +1,135 @@
+"""The page of `xling compare`, and its lines on the terminal, made of verdicts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xling_tasks import __version__
+from xling_tasks.criteria import ENGLISH
+from xling_tasks.languages import language_name
+from xling_tasks.report import charts, grids, html, lead, remarks, words
+from xling_tasks.report.grids import ByLanguage, column_of
+from xling_tasks.report.page import kinds_of, verdict_table
+from xling_tasks.report.words import Row, unique
+
+Record = Mapping[str, Any]
+"""The content of `compare.json`."""
+
+SHOWN = 6
+"""Languages that have a line on the terminal."""
+
+
+def find(record: Record, kind: str) -> list[Row]:
+    """Return the verdicts of a kind: `models` or `gap`."""
+    return [v for v in record["verdicts"] if v["comparison"] == kind]
+
+
+def tell_findings(record: Record) -> list[str]:
+    """Tell first whether the gap to English changed, then where B is worse or better than A."""
+    gaps, models = find(record, "gap"), find(record, "models")
+    levelled = [v for v in gaps if v["reason"] == "gap_levelled"]
+    of_gaps = [
+        ("larger", _of(gaps, "worse")),
+        ("smaller", _of(gaps, "better")),
+        ("levelled", levelled),
+    ]
+    of_models = [(verdict, _of(models, verdict)) for verdict in ("worse", "better")]
+    first = _tell(record, of_gaps, gaps, "none_gap") if gaps else ""
+    return [text for text in (first, _tell(record, of_models, models, "none")) if text]
+
+
+def _of(verdicts: Sequence[Row], verdict: str) -> list[Row]:
+    return [v for v in verdicts if v["verdict"] == verdict]
+
+
+def _tell(
+    record: Record, found: Sequence[tuple[str, list[Row]]], every: Sequence[Row], nothing: str
+) -> str:
+    told, of = words.words()["headline"]["models"], len({v["language"] for v in every})
+    names = {"a": record["a"], "b": record["b"]}
+    parts = [
+        told[key].format(**names, who=lead.name_languages(unique(v["language"] for v in own), of))
+        for key, own in found
+        if own
+    ]
+    return " ".join(parts) or str(told[nothing].format(**names))
+
+
+def order_languages(record: Record) -> ByLanguage:
+    """Return languages with their verdicts on the models, the worst first and English last."""
+    rows = lead.by_language(find(record, "models"))
+    return sorted(rows, key=lambda row: row[0] == ENGLISH)
+
+
+def summarize(record: Record) -> Iterator[str]:
+    """Yield the findings, a line for each language, limits, and what to run next."""
+    yield from tell_findings(record)
+    rows = order_languages(record)
+    for code, own in rows[:SHOWN]:
+        first, name = own[0], words.lower_first(words.display(own[0]).name)
+        text = f"{name}: {words.tell_evidence(first, brief=True)}."
+        more = lead.count_verdicts(own[1:], "other_metrics")
+        yield f"- {words.tell(first).word}: {language_name(code)}: {text} {more}".strip()
+    if len(rows) > SHOWN:
+        yield f"- {len(rows) - SHOWN} more languages are on the page."
+    told = remarks.tell_remarks(record["remarks"], [])
+    yield from remarks.plain_lines(told, remarks.tell_steps(record["verdicts"], told))
+
+
+def make_page(record: Record) -> str:
+    """Return the page of a comparison."""
+    models, gaps, texts = find(record, "models"), find(record, "gap"), words.words()["page"]
+    a, b, rows = record["a"], record["b"], order_languages(record)
+    order, columns = [code for code, _ in rows], grids.columns_of(models)
+    told = remarks.tell_remarks(record["remarks"], [])
+    gap_rows = [
+        (code, [v for v in gaps if v["language"] == code]) for code in order if code != ENGLISH
+    ]
+    names = {"a": a, "b": b}
+    return html.render(
+        "compare.html",
+        title=f"{b} compared with {a}", kicker="Comparison of two models", meta=_meta(models),
+        command="xling compare", version=__version__, **names, first=tell_findings(record),
+        overview=grids.grid_by_metric(
+            rows, columns, texts["compare"].format(**names), value=_format_pair, is_pair=True
+        ),
+        gap_grid=grids.grid_by_metric(
+            gap_rows, columns, texts["gap"].format(**names), value=_format_pair, is_pair=True
+        ) if gaps else None,
+        limits=told, steps=remarks.tell_steps(record["verdicts"], told),
+        languages=[_language(code, own, gaps) for code, own in rows],
+        forests=[_forests(column, models, gaps, order) for column in columns],
+        tables=[verdict_table(own, order, base="Baseline") for own in (models, gaps) if own],
+        kinds=kinds_of(record["verdicts"]),
+    )  # fmt: skip
+
+
+def _meta(verdicts: Sequence[Row]) -> str:
+    names = unique(words.dataset_name(v["dataset"]) for v in verdicts) or ["nothing"]
+    return f"{grids.capitalize(words.join(names))}. Both models answered the same questions."
+
+
+def _format_pair(v: Row) -> str:
+    """Format the values of A and B."""
+    if v["comparison"] == "gap":
+        text = words.display(v)
+        return " → ".join(words.format_signed(v[key], text) for key in ("english", "value"))
+    return " → ".join(words.format_value(v, key) for key in ("english", "value"))
+
+
+def _language(code: str, verdicts: Sequence[Row], gaps: Sequence[Row]) -> dict[str, Any]:
+    fell = [v for v in gaps if v["language"] == code]
+    return {
+        "code": code, "name": language_name(code), "look": lead.overall(verdicts),
+        "told": [(words.tell(v), grids.verdict_anchor(v)) for v in verdicts],
+        "gaps": [(words.tell(v), grids.verdict_anchor(v)) for v in fell],
+        "counts": lead.count_verdicts(verdicts),
+    }  # fmt: skip
+
+
+def _forests(
+    column: grids.Column, models: Sequence[Row], gaps: Sequence[Row], order: Sequence[str]
+) -> tuple[charts.Forest, charts.Forest | None]:
+    own, fell = ([v for v in some if column_of(v) == column] for some in (models, gaps))
+    return charts.make_forest(own, order), charts.make_forest(fell, order) if fell else None

@@ -1,0 +1,188 @@
+"""Which groups are compared: each language of a model with English, where both were run alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
+from xling_tasks.criteria.rates import COVERAGE
+from xling_tasks.harness.arguments import TRANSPORT, kind_of, which_model
+from xling_tasks.logs.config_diff import Difference, find_differences
+from xling_tasks.report.data import Model, Task
+from xling_tasks.report.estimates import Group
+from xling_tasks.report.verdicts import Comparison
+
+_NEVER = frozenset({"source_encoder", "data.kind"})
+"""What moves no primary metric: scores in a language's own words, and where data come from."""
+
+_LENGTH = frozenset(f"generation.{x}" for x in ("max_gen_toks", "max_tokens", "max_new_tokens"))
+"""How much a model may write: a language may need more room."""
+
+_SAMPLING = frozenset(
+    f"generation.{name}" for name in ("temperature", "do_sample", "top_p", "top_k", "min_p")
+)
+
+Differs = tuple[tuple[str, str, str], ...]
+"""As of `Verdict.differs`."""
+
+
+class Pair(NamedTuple):
+    """A metric of a task in a language, and the same metric in English."""
+
+    task: Task
+    name: str
+    english: Task
+    english_name: str
+
+    @property
+    def about(self) -> tuple[Panel, str]:
+        """The metric and the language."""
+        return panel_of(self.task.place, self.name)
+
+    @property
+    def groups(self) -> tuple[Group, Group]:
+        """The language and English."""
+        return Group(1, self.task, self.name), Group(-1, self.english, self.english_name)
+
+
+def compare_with_english(model: Model) -> Iterator[Comparison]:
+    """Yield every primary metric of every language but English."""
+    paired: set[tuple[int, str]] = set()
+    for pair in pairs_with_english(model):
+        task, name, english, _ = pair
+        endpoint = task.endpoints.get(name)
+        if endpoint is None or is_other_form(task, model):
+            continue
+        paired.add((id(task), name))
+        panel, language = pair.about
+        reason, differs = find_reason(task, english, panel)
+        yield Comparison(
+            model.name, panel, language, endpoint, pair.groups, task.place.parallel,
+            reason=reason, differs=differs,
+        )  # fmt: skip
+    for task in model.tasks:
+        for name, endpoint in task.endpoints.items():
+            panel, language = panel_of(task.place, name)
+            alone = (id(task), name) not in paired and language != ENGLISH
+            if alone and endpoint.agreement:
+                group = Group(1, task, name)
+                yield Comparison(model.name, panel, language, endpoint, (group,))
+
+
+def is_other_form(task: Task, model: Model) -> bool:
+    """Return whether another form of a task's criterion, which counts, was run on its questions.
+
+    Probabilities of Yes (`_ll`) are another view of the answers that the model writes: where both
+    were run, those that users would read are concluded on.
+    """
+    key = task.place.criterion.removesuffix("_ll")
+    written = task.place._replace(criterion=key)
+    return written != task.place and any(other.place == written for other in model.tasks)
+
+
+def pairs_with_english(model: Model) -> Iterator[Pair]:
+    """Yield every metric of every language that English has, too."""
+    english = {task.place[:2]: task for task in model.tasks if task.place.language == ENGLISH}
+    for task in model.tasks:
+        if task.place.language == ENGLISH:
+            continue
+        base = english.get(task.place[:2]) if task.place.language else task
+        for name in task.scores if base is not None else ():
+            twin: str | None = name if task.place.language else _english_name(task, name)
+            if base is not None and twin in base.scores:
+                yield Pair(task, name, base, str(twin))
+
+
+def _english_name(task: Task, name: str) -> str | None:
+    """Return the English metric beside a metric of a task with all languages.
+
+    Of agreement with the English answers it is what two English answers share, where it is known.
+    """
+    panel, language = panel_of(task.place, name)
+    twin = f"{panel.metric}_{ENGLISH}"
+    mean = language in (ENGLISH, AVERAGE) or ":" in language
+    return None if mean or task.scores.get(twin) is None else twin
+
+
+def has_comparable_values(panel: Panel, better: bool | None) -> bool:
+    """Return whether a metric's values in two languages may be compared.
+
+    Metrics with a direction that mean the same in every language; none about coverage, and none
+    that depends on a language's words, script or encoder (`_src`, chrF).
+    """
+    metric = CRITERIA[panel.criterion].metric(panel.metric)
+    if metric.chance and not metric.known_chance:
+        return False
+    return better is not None and panel.metric not in COVERAGE and metric.across_languages
+
+
+# Whether a language was run in another way than English
+
+
+def find_reason(task: Task, english: Task, panel: Panel) -> tuple[str, Differs]:
+    """Return why a language is not comparable with English, and in what they differ; or ''."""
+    if task.one_prompt or english.one_prompt:
+        return "same_prompt", ()
+    if task is english:
+        return "", ()
+    if apart := task.recorded("data").get("apart"):
+        return "not_joined", (("questions", str(apart), ""),)
+    found = find_differences([(english.results, task.results)], across_languages=True)
+    differs = tuple(
+        (item.what, item.other, item.first) for item in found if _counts(item, task, english, panel)
+    )
+    return ("unlike" if differs else ""), differs
+
+
+def _counts(item: Difference, task: Task, english: Task, panel: Panel) -> bool:
+    """Return whether a difference moves the metric."""
+    what, missing = item.what, "none" in (item.first, item.other)
+    setting = what.split(".")[0]
+    if what in _NEVER or what in _LENGTH:
+        return False
+    if setting in ("data", "translator") and missing:
+        return False
+    if setting in CRITERIA[panel.criterion].metric(panel.metric).unmoved_by:
+        return False
+    if panel.temperature is not None and what == "temperatures":
+        return False  # the same temperature is compared
+    if panel.temperature and what == "greedy_repeats":
+        return False
+    if what == "prompt templates":
+        return _last_part(item.first) != _last_part(item.other)
+    if what in _SAMPLING:
+        return not (_is_greedy(task) and _is_greedy(english))
+    own, base = (of.recorded("settings").get(setting) for of in (task, english))
+    if what == f"{setting}.model" or (isinstance(own, list) and isinstance(base, list)):
+        return bool(_models(own) != _models(base))
+    return True
+
+
+def _last_part(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]
+
+
+def _is_greedy(task: Task) -> bool:
+    """Return whether the likeliest answer was asked for, with which all of sampling is idle."""
+    generation = task.recorded("generation_kwargs")
+    temperature = generation.get("temperature")
+    return bool(temperature == 0 or (temperature is None and not generation.get("do_sample")))
+
+
+def _models(given: Any) -> Any:
+    """Return a judge or another model, or several, without where it is and how it is served."""
+    if isinstance(given, list):
+        return [(_models(one), _rest(one)) if isinstance(one, Mapping) else one for one in given]
+    if not isinstance(given, Mapping):
+        return given
+    args = dict(given.get("model_args") or {})
+    args.pop("tokenizer_backend", None)  # where a server cuts, not what it says
+    return given.get("model"), which_model(args)
+
+
+def _rest(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a setting says of a model beside its name and arguments."""
+    named = ("model", "model_args")
+    return {k: v for k, v in spec.items() if k not in named and kind_of(k) != TRANSPORT}

@@ -1,0 +1,198 @@
+"""Results in Python: what was measured, what is concluded, and the answers, as tables."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import functools
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_metrics.stats.estimate import LEVEL
+
+from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.logs.newest import find_models
+from xling_tasks.logs.results import TaskResults
+from xling_tasks.report.data import read_models
+from xling_tasks.report.lists import check_options, make_record
+from xling_tasks.report.words import tell
+
+Row = dict[str, Any]
+
+
+class Rows(list[Row]):
+    """A table: a mapping per row, the same keys in each."""
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame`.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        return self.to_arrow().to_pandas()
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`.
+
+        Raises:
+            ImportError: If pyarrow is not installed.
+        """
+        import pyarrow
+
+        return pyarrow.Table.from_pylist(list(self))
+
+
+class Runs:
+    """The newest result of each task of each model in some folders."""
+
+    def __init__(
+        self, folders: tuple[str, ...], options: Mapping[str, Any], families: Sequence[str] = (),
+        kept: object = None,
+    ) -> None:  # fmt: skip
+        self._folders, self._families, self._kept = folders, families, kept
+        self._options = check_options(argparse.Namespace(**options, to=None))
+
+    @functools.cached_property
+    def record(self) -> dict[str, Any]:
+        """The content of `report.json`."""
+        models = read_models(self._folders, self._families)
+        return make_record(models, self._options).rows()
+
+    @functools.cached_property
+    def _tasks(self) -> list[tuple[str, str, TaskResults]]:
+        models = find_models(self._folders, self._families)
+        return [(model.name, task, own) for model in models for task, own in model.tasks.items()]
+
+    def tasks(self) -> Rows:
+        """A row per model and task: what it is about, and how many questions were asked."""
+        return Rows(
+            {
+                "model": name,
+                "task": task,
+                **own.place._asdict(),
+                "questions": own.count["effective"],
+            }
+            for name, task, own in self._tasks
+            if own.place is not None
+        )
+
+    def scores(self) -> Rows:
+        """A row per model, metric and language: the value and its interval over questions."""
+        return Rows(self.record["scores"])
+
+    def verdicts(self) -> Rows:
+        """A row per model, language and endpoint: the verdict against English, and in words."""
+        return Rows(
+            {
+                **{name: value for name, value in row.items() if name not in _NESTED},
+                "in_words": " ".join(filter(None, tell(row)[4:])),
+            }
+            for row in self.record["verdicts"]
+        )
+
+    def samples(self, task: str) -> Rows:
+        """A row per question of a task: its id, text, the answers, and a column per metric.
+
+        Args:
+            task: Its name; those of a task over users' own questions have a name per language, as
+                `tasks()` lists them.
+
+        Raises:
+            DataError: If there is no such task, or no samples were logged.
+        """
+        own = [(name, results) for name, known, results in self._tasks if known == task]
+        if not own:
+            raise DataError(
+                f"no results of {task}.{did_you_mean(task, {known for _, known, _ in self._tasks})}"
+            )
+        return Rows(row for name, results in own for row in _samples(name, results))
+
+
+_NESTED = ("outcomes", "counts", "ways", "unparsed", "tags", "differs")
+
+
+def _samples(model: str, results: TaskResults) -> Iterator[Row]:
+    for row in answers_of(results):
+        del row["right"]
+        yield {"model": model, "task": results.task, **row}
+
+
+def answers_of(results: TaskResults) -> Iterator[Row]:
+    """A row per question of a task: its id, text, the right answer, the answers, and each metric.
+
+    Raises:
+        DataError: If no samples were logged.
+    """
+    if not results.samples.path.exists():
+        raise DataError(f"{results.samples.path}: is not there; run with --log_samples")
+    metrics = tuple(results.xling.get("signatures") or {})
+    for _, row in results.samples.stream(dict):
+        doc = row.get("doc") or {}
+        yield {
+            "question_id": doc.get("question_id"),
+            "question": doc.get("question"),
+            "right": row.get("target"),
+            "answers": [reply for each in row.get("resps") or () for reply in _flat(each)],
+            **{name: _plain(row.get(name)) for name in metrics},
+        }
+
+
+def _flat(reply: Any) -> list[str]:
+    return [str(each) for each in reply] if isinstance(reply, list) else [str(reply)]
+
+
+def _plain(value: Any) -> float | None:
+    """A number; what a metric is made of by documents together has none of its own."""
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def read(
+    *results: str | Path | Mapping[str, Any],
+    families: Sequence[str] = (),
+    confidence: float = LEVEL,
+    margin: float | None = None,
+) -> Runs:
+    """Results of runs, as tables.
+
+    Args:
+        results: Folders that `lm_eval --output_path` wrote (`NAME=FOLDER` names the model), or what
+            `simple_evaluate` returned.
+        families: Other tasks of the harness, as of `--family`.
+        confidence: Level of intervals.
+        margin: Differences up to this are about the same; None: each endpoint's own.
+
+    Raises:
+        DataError: If there are no results, or a file is broken.
+        SettingError: If an option is impossible.
+    """
+    if not results:
+        raise DataError("name a folder that lm_eval --output_path wrote, or give its results")
+    kept = tempfile.TemporaryDirectory(prefix="xling-")
+    folders = []
+    for number, item in enumerate(results):
+        if isinstance(item, Mapping):
+            folders.append(str(_saved(Path(kept.name, str(number)), item)))
+        else:
+            folders.append(str(item))
+    options = {"confidence": confidence, "margin": margin}
+    return Runs(tuple(folders), options, families, kept)
+
+
+def _saved(folder: Path, results: Mapping[str, Any]) -> Path:
+    """What `simple_evaluate` returned, saved as the command saves it."""
+    from lm_eval.loggers import EvaluationTracker
+
+    if not {"results", "configs", "n-samples"} <= results.keys():
+        raise DataError(
+            "these are no results of simple_evaluate: results, configs and n-samples are missing"
+        )
+    written = copy.deepcopy(dict(results))
+    samples = written.pop("samples", None) or {}
+    tracker = EvaluationTracker(output_path=str(folder))
+    tracker.general_config_tracker.model_name_sanitized = "run"
+    tracker.save_results_aggregated(results=written, samples=samples)
+    for task, rows in samples.items():
+        tracker.save_results_samples(task_name=task, samples=rows)
+    return folder

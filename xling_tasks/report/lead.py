@@ -1,0 +1,196 @@
+"""The finding in a sentence, and a line for each language or group of languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.languages import in_order, language_name
+from xling_tasks.report.words import (
+    ORDER,
+    Row,
+    count_noun,
+    display,
+    format_number,
+    goodness,
+    join,
+    look,
+    lower_first,
+    tell_difference,
+    tell_evidence,
+    urgency,
+    words,
+)
+
+NAMED = 4
+"""Languages that the first sentence names; more are counted."""
+LISTED = 8
+"""Languages that a line names; more are counted."""
+
+
+class LeadLine(NamedTuple):
+    """Languages of which the same is said."""
+
+    look: str
+    codes: list[str]
+    who: str
+    text: str
+    more: str = ""
+
+
+class Lead(NamedTuple):
+    """The finding on one model."""
+
+    first: str
+    lines: list[LeadLine]
+
+
+def overall(verdicts: Iterable[Row]) -> str:
+    """Return the verdict on a language: the most urgent of its metrics."""
+    kinds = {look(v) for v in verdicts}
+    return next((kind for kind in ORDER if kind in kinds), "not_measured")
+
+
+def by_language(verdicts: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """Group verdicts by language, the worst first; of a language the most urgent first."""
+    grouped: dict[str, list[Row]] = {
+        code: [] for code in in_order({v["language"] for v in verdicts})
+    }
+    for v in verdicts:
+        grouped[v["language"]].append(v)
+    ordered = sorted(grouped.items(), key=lambda item: _badness(item[1]))
+    return [
+        (code, sorted(own, key=lambda v: (ORDER.index(look(v)), urgency(v))))
+        for code, own in ordered
+    ]
+
+
+def _badness(verdicts: Sequence[Row]) -> tuple[float, ...]:
+    """Order languages: worse in an exam of its own last; how many metrics; harm; size."""
+    worse = [v for v in verdicts if look(v) == "worse"]
+    measured = sum(look(v) != "not_measured" for v in verdicts) or 1
+    return (
+        ORDER.index(overall(verdicts)),
+        bool(worse) and _is_of_exams(worse),
+        -len(worse) / measured,
+        min((urgency(v) for v in worse), default=0),
+        min((goodness(v) / v["margin"] for v in worse or verdicts), default=0.0),
+    )
+
+
+def _is_of_exams(verdicts: Iterable[Row]) -> bool:
+    """Whether each is of an exam that has other questions than the English one."""
+    return all("other_questions" in v["tags"] for v in verdicts)
+
+
+def name_languages(codes: Sequence[str], of: int) -> str:
+    """Name a few languages; count many."""
+    rows = words()["headline"]
+    if len(codes) <= NAMED:
+        return join(map(language_name, codes))
+    return str(rows["all" if len(codes) == of else "many"].format(k=len(codes), n=of))
+
+
+def list_languages(codes: Sequence[str]) -> str:
+    """Name languages; count more than `LISTED`."""
+    if len(codes) > LISTED:
+        return str(words()["headline"]["rest"].format(k=len(codes)))
+    return join(map(language_name, codes))
+
+
+def tell_lead(verdicts: Sequence[Row], most: int) -> Lead:
+    """Tell the finding on one model; at most `most` languages that are worse have a line each."""
+    rows = by_language(verdicts)
+    worse = [(code, own) for code, own in rows if overall(own) == "worse"]
+    lines = [_worse_line(code, own) for code, own in worse[:most]]
+    if rest := [code for code, _ in worse[most:]]:
+        who = words()["headline"]["others"].format(k=len(rest), who=join(map(language_name, rest)))
+        lines.append(LeadLine("worse", rest, who, ""))
+    return Lead(_first_sentence(rows), [*lines, *_other_lines(rows[len(worse) :])])
+
+
+def tell_scores(scores: Sequence[Row]) -> list[LeadLine]:
+    """Tell the primary scores of a model that nothing was compared of, a line for each language."""
+    lines: dict[str, list[str]] = {}
+    for score in scores:
+        known = CRITERIA[score["criterion"]]
+        primary = {name for item in known.endpoints for name in (item.metric, *item.instead)}
+        whole = not score["topic"] and ":" not in score["language"]
+        if whole and score["metric"] in primary and score["value"] is not None:
+            text = known.display(score["metric"])
+            told = f"{lower_first(text.name)} {format_number(score['value'], text)}"
+            if score["temperature"] is not None:
+                told += f" (temperature {score['temperature']:g})"
+            lines.setdefault(score["language"], []).append(told)
+    return [
+        LeadLine("", [code], language_name(code), f"{'; '.join(lines[code])}.")
+        for code in in_order(lines)
+    ]
+
+
+def _first_sentence(rows: Sequence[tuple[str, list[Row]]]) -> str:
+    told, of = words()["headline"], len(rows)
+    kinds = {code: overall(own) for code, own in rows}
+    worse = {
+        code: [v for v in own if look(v) == "worse"] for code, own in rows if kinds[code] == "worse"
+    }
+    exams = [code for code, own in worse.items() if _is_of_exams(own)]
+    served = [code for code in worse if code not in exams]
+    parts = []
+    if served:
+        parts.append(told["worse"][len(served) > 1].format(who=name_languages(served, of)))
+    if exams:
+        parts.append(told["exam"].format(who=name_languages(exams, of)))
+    if parts:
+        return " ".join(parts)
+    if not any(v["estimate"] is not None for _, own in rows for v in own):
+        return str(told["nothing"])
+    fine = [code for code, kind in kinds.items() if kind in ("equivalent", "better")]
+    key = "none_worse" if not fine else "some_same"
+    if len(fine) == of:
+        key = "better" if set(kinds.values()) == {"better"} else "all_same"
+    form = told[key] if isinstance(told[key], str) else told[key][of > 1]
+    return str(form.format(who=name_languages(fine, of) if fine else ""))
+
+
+def _worse_line(code: str, verdicts: Sequence[Row]) -> LeadLine:
+    first = verdicts[0]
+    text = f"{lower_first(display(first).name)}: {tell_evidence(first, brief=True)}."
+    more = " ".join(
+        filter(None, (tell_difference(first), count_verdicts(verdicts[1:], "other_metrics")))
+    )
+    return LeadLine("worse", [code], language_name(code), text, more)
+
+
+def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
+    """Tell how many metrics of a language have which verdict: 'Worse in 1 metric, ...'."""
+    kinds, told = [look(v) for v in verdicts], words()["headline"]["verdicts"]
+    counts = [(kind, kinds.count(kind)) for kind in ORDER if kind in told and kind in kinds]
+    parts = [
+        told[kind].format(n=f"{n:,}" if at else count_noun(n, words()["headline"][noun]))
+        for at, (kind, n) in enumerate(counts)
+    ]
+    text = ", ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _other_lines(rows: Sequence[tuple[str, list[Row]]]) -> list[LeadLine]:
+    """Tell the languages that are not worse, those of which the same is said together."""
+    groups: dict[tuple[str, str], list[tuple[str, list[Row]]]] = {}
+    for code, own in rows:
+        groups.setdefault((overall(own), count_verdicts(own)), []).append((code, own))
+    told, lines = words()["headline"], []
+    for (kind, text), group in groups.items():
+        codes = in_order(code for code, _ in group)
+        more = told["open"][len(codes) > 1] if kind == "inconclusive" else ""
+        if leaning := [code for code, own in group if any(map(_leans, own))]:
+            names = list_languages(in_order(leaning))
+            more = f"{told['leaning'][len(leaning) > 1].format(who=names)} {more}".strip()
+        who = list_languages(codes)
+        lines.append(LeadLine(kind, codes, who, lower_first(text), more))
+    return lines
+
+
+def _leans(v: Row) -> bool:
+    return v["reason"] in ("leans", "within") and goodness(v) < 0

@@ -1,0 +1,182 @@
+"""The page of `xling leaderboard`, made of the rows of `leaderboard.json` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xling_tasks import __version__
+from xling_tasks.criteria import ENGLISH
+from xling_tasks.languages import language_name
+from xling_tasks.report import grids, html, lead, remarks, words
+from xling_tasks.report.grids import Column, Grid, GridRow, Head, Square, column_of
+from xling_tasks.report.page import kinds_of, sources_of, verdict_table
+from xling_tasks.report.words import Row, unique
+
+Record = Mapping[str, Any]
+"""The content of `leaderboard.json`."""
+
+
+def make_page(record: Record, samples: str = "") -> str:
+    """Return the page of a leaderboard; `samples` is the address of a page of samples."""
+    verdicts, told = record["verdicts"], words.words()["leaderboard"]
+    rows, models = lead.by_language(verdicts), order_models(record)
+    order = [code for code, _ in rows]
+    known = remarks.tell_remarks(record["remarks"], record["scores"])
+    columns = grids.columns_of(record["scores"])
+    return html.render(
+        "leaderboard.html",
+        title=_title(len(models), len(rows)), kicker="Leaderboard",
+        meta=told["not_evidence"], command="xling leaderboard", version=__version__,
+        lines=[model_line(model, verdicts) for model in models], kinds=kinds_of(verdicts),
+        overview=grids.grid_by_model(rows, models, told["languages"], is_linked=False),
+        columns=[
+            (grids.anchor_of(*column), column.text,
+             metric_grid(column, record, order, models, samples))
+            for column in columns
+        ],
+        ranks=told["ranks"].format(level=f"{record['options']['confidence']:.0%}"),
+        limits=[remark for remark in known if remark.place != "note"],
+        models=[_info(item) for item in record["models"]],
+        numbers=verdict_table(verdicts, order) if verdicts else None,
+        sources=sources_of(record["scores"]),
+    )  # fmt: skip
+
+
+def _title(models: int, languages: int) -> str:
+    told = words.words()["leaderboard"]["title"]
+    return ", ".join(
+        words.count_noun(n, forms) for n, forms in zip((models, languages), told, strict=True)
+    )
+
+
+def order_models(record: Record) -> list[str]:
+    """Return the models, those first that serve the fewest languages worse than English."""
+    counts = {
+        item["model"]: count_languages(item["model"], record["verdicts"])
+        for item in record["models"]
+    }
+    fine = ("equivalent", "better")
+    return sorted(counts, key=lambda model: (
+        counts[model].get("worse", 0), -sum(counts[model].get(kind, 0) for kind in fine)
+    ))  # fmt: skip
+
+
+def count_languages(model: str, verdicts: Sequence[Row]) -> dict[str, int]:
+    """Count a model's languages by their most urgent verdict."""
+    own = [v for v in verdicts if v["model"] == model]
+    kinds = [lead.overall(of_language) for _, of_language in lead.by_language(own)]
+    return {kind: kinds.count(kind) for kind in words.ORDER if kind in kinds}
+
+
+def model_line(model: str, verdicts: Sequence[Row]) -> dict[str, Any]:
+    """Return a model with its languages by verdict, and what is worst."""
+    rows = lead.by_language([v for v in verdicts if v["model"] == model])
+    told, first = words.words()["leaderboard"], rows[0][1][0] if rows else None
+    worst = told["none"]
+    if first is not None and words.look(first) == "worse":
+        worst = told["worst"].format(
+            who=language_name(first["language"]), name=words.lower_first(words.display(first).name),
+            text=words.tell_evidence(first, brief=True),
+        )  # fmt: skip
+    return {
+        "model": model,
+        "counts": count_languages(model, verdicts),
+        "n": len(rows),
+        "worst": worst,
+    }
+
+
+def metric_grid(
+    column: Column, record: Record, order: Sequence[str], models: Sequence[str], samples: str
+) -> Grid:
+    """Return the grid of one metric: value, gap to English and places of each model."""
+    by, scores, ranks = (
+        {(row["model"], row["language"]): row for row in record[name] if column_of(row) == column}
+        for name in ("verdicts", "scores", "ranks")
+    )
+    known = unique(code for _, code in scores)
+    codes = [code for code in order if code in known]
+    codes = (
+        [ENGLISH] * (ENGLISH in known) + codes + [c for c in known if c not in {*codes, ENGLISH}]
+    )
+
+    def square(model: str, code: str) -> Square:
+        v, score = by.get((model, code)), scores.get((model, code))
+        if score is None:
+            return Square("not_measured")
+        value = words.format_number(score["value"], column.text)
+        if v is not None and v["estimate"] is not None:
+            value += f" ({words.format_signed(v['estimate'], column.text)})"
+        look = words.look(v) if v is not None else "" if code == ENGLISH else "not_measured"
+        link = f"{samples}#{link_of(v)}" if samples and v is not None and look == "worse" else ""
+        return Square(look, value, format_places(ranks.get((model, code))), link)
+
+    rows = [GridRow(language_name(code), "", [square(m, code) for m in models]) for code in codes]
+    told = words.words()["leaderboard"]["cells"]
+    notes = ", ".join([*grids.head_notes(column, list(by.values())), told])
+    title = f"{column.text.name}, {words.dataset_name(column.dataset)} ({notes})"
+    return Grid(title, [Head(model) for model in models], rows)
+
+
+def link_of(v: Row) -> str:
+    """Return the part of an address that shows a verdict's questions on the page of samples."""
+    names = ("model", "criterion", "dataset", "language")
+    return "&".join([*(f"{name}={v[name]}" for name in names), "against=worse", "sort=gap"])
+
+
+def format_places(rank: Row | None) -> str:
+    """Format the places that a model can have: '2 to 4 of 5'."""
+    if rank is None or rank["rank_low"] is None:
+        return ""
+    low, high = rank["rank_low"], rank["rank_high"]
+    return f"{low} of {rank['ranked']}" if low == high else f"{low} to {high} of {rank['ranked']}"
+
+
+def _info(item: Row) -> dict[str, Any]:
+    """Return what is said of how a model was run."""
+    rows = {"Name and arguments": item["full"], "Newest run": item["newest_run"][:10]}
+    rows |= item["versions"]
+    rows |= {
+        role.replace("_", " ").capitalize(): ", ".join(own) for role, own in item["helpers"].items()
+    }
+    links = []
+    for about in item["about"]:
+        price, paid = about["price"], about["paid"]
+        told = {
+            "By": about["by"], "Paid for the run": f"${paid:g}" if paid is not None else "",
+            "Price of a million tokens":
+                f"${price[0]:g} sent, ${price[1]:g} received" if price else "",
+        }  # fmt: skip
+        rows |= {name: value for name, value in told.items() if value}
+        links += [about["samples"]] if about["samples"] else []
+    return {"model": item["model"], "rows": rows, "links": links}
+
+
+def summarize(record: Record) -> Iterator[str]:
+    """Yield a line for each model, and what must be known first."""
+    named = words.words()["verdicts"]
+    languages = {v["language"] for v in record["verdicts"]}
+    yield _title(len(record["models"]), len(languages))
+    for model in order_models(record):
+        line = model_line(model, record["verdicts"])
+        counts = [
+            f"{named[kind][0].lower()} in {n} of {line['n']}" for kind, n in line["counts"].items()
+        ]
+        yield f"- {model}: {', '.join(counts) or 'nothing to compare'}. {line['worst']}"
+    known = remarks.tell_remarks(record["remarks"], record["scores"])
+    yield from remarks.plain_lines(known, [])
+
+
+def language_lines(record: Record) -> Iterator[str]:
+    """Yield a sentence for each language: how many models serve it how."""
+    named = words.words()["verdicts"]
+    for code, own in lead.by_language(record["verdicts"]):
+        models = unique(v["model"] for v in own)
+        kinds = [lead.overall([v for v in own if v["model"] == model]) for model in models]
+        counts = [
+            f"{named[kind][0].lower()} with {kinds.count(kind)}"
+            for kind in words.ORDER
+            if kind in kinds
+        ]
+        yield f"{language_name(code)}, of {len(models)} models: {', '.join(counts)}."

@@ -1,0 +1,179 @@
+"""The page of `xling report`, made of the rows of `report.json` alone.
+
+It is one file that runs no script, loads nothing and sends nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from xling_tasks import __version__
+from xling_tasks.criteria import CRITERIA
+from xling_tasks.data.dataset_info import DATASETS
+from xling_tasks.languages import language_name
+from xling_tasks.report import charts, grids, html, lead, remarks, words
+from xling_tasks.report.grids import Column, capitalize, column_of
+from xling_tasks.report.paper_tables import make_tables
+from xling_tasks.report.summary import (
+    MANY_MODELS,
+    Record,
+    heads_of,
+    kicker_of,
+    meta_of,
+    missing_columns,
+    models_of,
+)
+from xling_tasks.report.table import Cell, Table
+from xling_tasks.report.words import Row, unique
+
+
+class Context(NamedTuple):
+    """What every part of a page needs."""
+
+    record: Record
+    models: list[str]
+    order: list[str]  # Languages, the worst first.
+    has_datasets: bool  # Whether there are several.
+    samples: str  # The address of a page of samples; empty where there is none.
+
+
+def make_page(record: Record, *, published: bool = True, samples: str = "") -> str:
+    """Return the page of a report; `samples` is the address of a page of samples."""
+    verdicts, scores = record["verdicts"], record["scores"]
+    told = remarks.tell_remarks(record["remarks"], scores)
+    models, rows = models_of(record), lead.by_language(verdicts)
+    missing, texts = missing_columns(record["remarks"]), words.words()["page"]
+    columns = grids.columns_of(verdicts, missing)
+    several = len({column.dataset for column in columns}) > 1
+    page = Context(record, models, [code for code, _ in rows], several, samples)
+    tables = make_tables(record, published=published)
+    criteria = [key for key in CRITERIA if any(column.criterion == key for column in columns)]
+    if len(models) == 1:
+        overview = grids.grid_by_metric(rows, columns, texts["by_metric"], missing=missing)
+    else:
+        overview = grids.grid_by_model(rows, models, texts["by_model"])
+    return html.render(
+        "report.html",
+        title=words.join(models) if len(models) <= MANY_MODELS else f"{len(models)} models",
+        kicker=kicker_of(scores), meta=meta_of(record), command="xling report",
+        version=__version__, note=_note(models, told), heads=heads_of(record), overview=overview,
+        limits=[r for r in told if r.place == "limit"],
+        notes=[r for r in told if r.place == "note"],
+        steps=remarks.tell_steps(verdicts, told),
+        languages=[_language(page, code, own) for code, own in rows],
+        criteria=[_section(page, key, columns, tables) for key in criteria],
+        tables=[table for table in tables if table.criterion not in criteria],
+        numbers=verdict_table(verdicts, page.order), kinds=kinds_of(verdicts),
+        sources=sources_of(scores),
+    )  # fmt: skip
+
+
+def _note(models: Sequence[str], told: Sequence[remarks.RemarkTelling]) -> str:
+    """Return what stands beside the name of a model that is none."""
+    is_rule = len(models) == 1 and any(remark.kind == "rule" for remark in told)
+    return str(words.words()["page"]["rule"]) if is_rule else ""
+
+
+def kinds_of(verdicts: Sequence[Row]) -> list[str]:
+    """Return the verdicts that a page has, the most urgent first."""
+    seen = {words.look(v) for v in verdicts}
+    return [kind for kind in words.ORDER if kind in seen]
+
+
+def _language(page: Context, code: str, verdicts: Sequence[Row]) -> dict[str, Any]:
+    """Return what is said of a language."""
+    told = []
+    for v in verdicts:
+        about = [v["model"]] if len(page.models) > 1 else []
+        about += [capitalize(words.dataset_name(v["dataset"]))] if page.has_datasets else []
+        told.append((words.tell(v), grids.verdict_anchor(v), ", ".join(about)))
+    link = f"{page.samples}#language={code}&against=worse&sort=gap" if page.samples else ""
+    return {
+        "code": code, "name": language_name(code), "look": lead.overall(verdicts), "told": told,
+        "counts": lead.count_verdicts(verdicts), "link": link,
+    }  # fmt: skip
+
+
+def _section(
+    page: Context, key: str, columns: Sequence[Column], tables: Sequence[Table]
+) -> dict[str, Any]:
+    """Return a criterion: charts of its differences and over temperature, and its tables."""
+    forests, tables_of_models = [], []
+    for column in (column for column in columns if column.criterion == key):
+        verdicts = [v for v in page.record["verdicts"] if column_of(v) == column]
+        if len(page.models) > 1 and verdicts:
+            tables_of_models.append(grids.grid_of_metric(
+                column, verdicts, page.order, page.models, with_dataset=page.has_datasets
+            ))  # fmt: skip
+        dataset = capitalize(words.dataset_name(column.dataset)) if page.has_datasets else ""
+        for model in page.models:
+            if own := [v for v in verdicts if v["model"] == model]:
+                name = model if len(page.models) > 1 else ""
+                forests.append((name, dataset, charts.make_forest(own, page.order)))
+    known = CRITERIA[key]
+    return {
+        "key": key, "title": known.title, "asks": known.asks, "grids": tables_of_models,
+        "forests": forests, "sweeps": _sweeps(page, key),
+        "tables": [table for table in tables if table.criterion == key],
+    }  # fmt: skip
+
+
+def _sweeps(page: Context, key: str) -> list[charts.Sweep]:
+    """Return a criterion's metrics over temperature."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for score in page.record["scores"]:
+        if score["criterion"] == key and score["metric"] in CRITERIA[key].drawn:
+            about = score["dataset"], score["metric"], score["model"]
+            groups.setdefault(about, []).append(score)
+    made = (charts.make_sweep(own, page.order) for own in groups.values())
+    found = [sweep for sweep in made if sweep is not None]
+    return found if len(page.models) > 1 else [sweep._replace(model="") for sweep in found]
+
+
+def verdict_table(verdicts: Sequence[Row], order: Sequence[str], base: str = "English") -> Table:
+    """Return all verdicts with their numbers, three digits, for papers."""
+    ordered = sorted(verdicts, key=lambda v: (
+        v["dataset"], words.urgency(v), v["criterion"], v["metric"], v["model"],
+        order.index(v["language"]),
+    ))  # fmt: skip
+    rows: list[dict[str, Cell]] = []
+    for v in ordered:
+        told = words.tell(v)
+        rows.append({
+            "Metric": told.name, "Data": words.dataset_name(v["dataset"]), "Model": v["model"],
+            "Language": told.language, "Verdict": told.word, "Value": v["value"],
+            base: v["english"], "Difference": v["estimate"], "Low": v["ci_low"],
+            "High": v["ci_high"], "p": v["p_adjusted"], "n": v["n"], "Margin": v["margin"],
+            "Family": v["family"],
+        })  # fmt: skip
+    same = {name for name in ("Data", "Model") if len({row[name] for row in rows}) < 2}
+    texts = words.words()
+    return Table("verdicts", texts["page"]["numbers"], rows, csv_only=same,
+                 note=texts["tables"]["numbers"])  # fmt: skip
+
+
+class Source(NamedTuple):
+    """Where data come from, with an address where the citation has one."""
+
+    text: str
+    href: str
+
+
+_ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
+
+
+def sources_of(scores: Sequence[Row]) -> list[Source]:
+    """Return citation and licence of the data."""
+    made = []
+    for dataset in unique(score["dataset"] for score in scores):
+        own = next((record for record in DATASETS.values() if record.dataset == dataset), None)
+        citation = words.citation(dataset)
+        if own is not None and not citation:
+            citation = f"{own.citation}; licence {own.licence}"
+        name = capitalize(words.dataset_name(dataset))
+        text = f"{name}: {citation or words.words()['page']['custom']}."
+        found = _ARXIV.search(text)
+        made.append(Source(text, f"https://arxiv.org/abs/{found[1]}" if found else ""))
+    return made

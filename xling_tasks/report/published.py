@@ -1,0 +1,124 @@
+"""The papers' figures as scores, to stand beside those of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from xling_tasks.data.dataset_info import DATASETS
+from xling_tasks.data.published import PublishedScore, published
+
+MEAN = "mean of 5"
+"""In place of a temperature: the unweighted mean over 0, 0.25, 0.5, 0.75 and 1."""
+TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+_MODELS = {"gpt-3.5-turbo": "GPT-3.5", "medalpaca-30b": "MedAlpaca-30b"}
+_RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
+_ANSWERS_ONLY = "full fine-tuning, answers only"
+_SETTINGS = {
+    "mmedbench_mcqa": ("zero-shot", "peft", "full fine-tuning", _ANSWERS_ONLY),
+    "mmedbench_mcqa_ft": ("peft", "full fine-tuning", _ANSWERS_ONLY),
+    "mmedbench_rationale": ("zero-shot", "peft", "full fine-tuning"),
+    "mmedbench_rationale_ft": ("peft", "full fine-tuning"),
+}
+_LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
+_VERIFIABILITY = {
+    "accuracy": "acc",
+    "auc": "auc_hard",
+    "accuracy_sd": "acc_sd",
+    "auc_sd": "auc_hard_sd",
+}
+
+
+def published_model(name: str) -> str:
+    """Return the marked name of a paper's model."""
+    name = " ".join(name.replace("\xa0", " ").split())
+    return f"{_MODELS.get(name, name)} (published)"
+
+
+def published_scores(
+    criterion: str, dataset: str, *, weighed: bool = False
+) -> list[dict[str, Any]]:
+    """Return the printed scores of a criterion over a dataset, in the form of ours.
+
+    `weighed`: BERTScore of rationales is compared with ours weighed by idf, as equation 4 of
+    MMedBench's paper has it.
+    """
+    makers: Mapping[str, Any] = {
+        "correctness": _correctness,
+        "consistency": _consistency,
+        "verifiability": _verifiability,
+        "information": _agreement,
+        "empathy": _agreement,
+    }
+    if criterion in _SETTINGS:
+        return list(_mmedbench(criterion, dataset, weighed))
+    return list(makers[criterion](criterion, dataset)) if criterion in makers else []
+
+
+def _row(
+    figure: PublishedScore,
+    criterion: str,
+    dataset: str,
+    metric: str,
+    scale: float = 1.0,
+    **more: Any,
+) -> dict[str, Any]:
+    return {
+        "model": published_model(figure.model), "criterion": criterion, "dataset": dataset,
+        "metric": metric, "temperature": None, "language": figure.language,
+        "value": figure.value * scale, "ci_low": None, "ci_high": None, "n": None,
+        "setting": figure.setting, "source": figure.citation, **more,
+    }  # fmt: skip
+
+
+def _correctness(criterion: str, dataset: str) -> Iterator[dict[str, Any]]:
+    """Labels as shares of all questions of the dataset."""
+    for figure in published(source="xlingeval", dataset=dataset):
+        label = figure.metric.removeprefix("correctness_").removesuffix("_count")
+        if label in _LABELS and figure.metric.endswith("_count"):
+            n = DATASETS[dataset].n_questions
+            yield _row(figure, criterion, dataset, label, 1 / n, n=n)
+
+
+def _consistency(criterion: str, dataset: str) -> Iterator[dict[str, Any]]:
+    for table in ("Table A9", "Table A10"):
+        for figure in published(source="xlingeval", table=table, dataset=dataset):
+            yield _row(figure, criterion, dataset, figure.metric, temperature=MEAN)
+    for figure in published(source="xlingeval", table="Table A4"):  # it names no dataset
+        name = "language_consistency_published"
+        yield _row(figure, criterion, dataset, name, 0.01, temperature=float(figure.temperature))
+
+
+def _verifiability(criterion: str, dataset: str) -> Iterator[dict[str, Any]]:
+    for figure in published(source="xlingeval", table="Table A11", dataset=dataset):
+        name = _VERIFIABILITY.get(figure.metric, figure.metric)
+        yield _row(figure, criterion, dataset, name, temperature=MEAN)
+
+
+def _agreement(criterion: str, dataset: str) -> Iterator[dict[str, Any]]:
+    """Table 4, over prompts of the kind of `xling_information` and `xling_empathy`."""
+    name = {"information": "information_f1", "empathy": "empathy"}[criterion]
+    if dataset == "xling":
+        metric = f"{criterion}_consistency"
+        for figure in published(source="found_in_translation", table="Table 4", metric=metric):
+            yield _row(figure, criterion, dataset, name)
+
+
+def _mmedbench(criterion: str, dataset: str, weighed: bool) -> Iterator[dict[str, Any]]:
+    tables: tuple[str, ...] = ("Table 1", "Table 6")
+    if criterion in _RATIONALES:
+        tables = ("Table 2", *(f"Table {number}" for number in range(7, 14)))
+    for table in tables:
+        for figure in published(source="mmedbench", table=table, dataset=dataset):
+            if figure.setting in _SETTINGS[criterion]:
+                name = figure.metric.removesuffix("_percent").replace("accuracy", "acc")
+                name = f"{name}_idf" if weighed and name == "bertscore_f1" else name
+                yield _row(figure, criterion, dataset, name, 0.01)
+
+
+def filtered_scores() -> Iterator[dict[str, Any]]:
+    """Yield Table A5: answers that a content filter blocked; it names no criterion or dataset."""
+    for figure in published(source="xlingeval", table="Table A5"):
+        tau = float(figure.temperature)
+        yield _row(figure, "", "", "content_filter_rate", 0.01, temperature=tau)

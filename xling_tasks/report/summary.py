@@ -1,0 +1,111 @@
+"""The finding of a report in a few lines: the top of its page, `report.md`, and the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from xling_tasks.languages import language_name
+from xling_tasks.report import lead, remarks, words
+from xling_tasks.report.grids import Column, capitalize, columns_of
+from xling_tasks.report.lead import Lead
+from xling_tasks.report.words import Row, unique
+
+Record = Mapping[str, Any]
+"""The content of `report.json`."""
+
+MANY_MODELS = 4
+"""Of more models the top of a page has a sentence each, and no lines by language."""
+
+
+class Head(NamedTuple):
+    """The finding on one model, and what was not measured: names and reason."""
+
+    model: str
+    lead: Lead
+    missing: list[tuple[str, str]]
+
+
+def models_of(record: Record) -> list[str]:
+    """Return the models of a report."""
+    return unique(score["model"] for score in record["scores"])
+
+
+def missing_columns(remarks: Sequence[Row]) -> dict[Column, str]:
+    """Return what was not measured, with the reason in a few words."""
+    missing = {}
+    for row in remarks:
+        told = words.words()["remarks"].get(row["kind"], {})
+        if told.get("place") == "lead":
+            for metric in row.get("metrics") or ():
+                missing[Column(row["dataset"], row["criterion"], metric)] = told["why"]
+    return missing
+
+
+def kicker_of(scores: Sequence[Row]) -> str:
+    """Return what a report is about: answers about health, or other people's tasks."""
+    if {score["criterion"] for score in scores} - {"task_metric", "task_metric_apart"}:
+        return "Health answers by language"
+    names = unique(words.dataset_name(score["dataset"]).partition(":")[0] for score in scores)
+    return f"{words.join(names)} by language"
+
+
+def meta_of(record: Record) -> str:
+    """Return data, number of questions and languages of a report in a line."""
+    datasets = unique(words.dataset_name(score["dataset"]) for score in record["scores"])
+    asked = sorted({row["asked"] for row in record["remarks"] if row["kind"] == "coverage"}) or [0]
+    n = f"{asked[0]:,}" if len(asked) == 1 else f"{asked[0]:,} to {asked[-1]:,}"
+    codes = unique(v["language"] for v in record["verdicts"])
+    languages = f"{len(codes)} languages"
+    if 0 < len(codes) <= 6:
+        languages = words.join(map(language_name, codes))
+    about = f"{capitalize(words.join(datasets))}: {n} questions in each language."
+    return f"{about} {languages} compared with English." if codes else about
+
+
+def heads_of(record: Record) -> list[Head]:
+    """Return the finding on each model; of more than `MANY_MODELS` a sentence each."""
+    models = models_of(record)
+    heads = []
+    for model in models:
+        own = [v for v in record["verdicts"] if v["model"] == model]
+        found = lead.tell_lead(own, most=5 if len(models) == 1 else 1)
+        if not own:
+            scores = [score for score in record["scores"] if score["model"] == model]
+            found = found._replace(lines=lead.tell_scores(scores))
+        found = found if len(models) <= MANY_MODELS else found._replace(lines=[])
+        heads.append(Head(model if len(models) > 1 else "", found, []))
+    if heads:
+        heads[-1] = heads[-1]._replace(missing=_name_missing(record["remarks"]))
+    return heads
+
+
+def _name_missing(remarks: Sequence[Row]) -> list[tuple[str, str]]:
+    """Name the metrics that were not measured, those with one reason together."""
+    groups: dict[str, list[str]] = {}
+    missing = missing_columns(remarks)
+    for column in columns_of([], missing):
+        groups.setdefault(missing[column], []).append(words.lower_first(column.text.name))
+    named = [(words.join(unique(names)), why) for why, names in groups.items()]
+    return [(capitalize(names) if not at else names, why) for at, (names, why) in enumerate(named)]
+
+
+def summarize(record: Record) -> Iterator[str]:
+    """Yield what was asked, the finding, limits, and what to run next, a line each."""
+    told = remarks.tell_remarks(record["remarks"], record["scores"])
+    yield meta_of(record)
+    for head in heads_of(record):
+        yield f"{head.model}: {head.lead.first}" if head.model else head.lead.first
+        yield from (f"- {line}" for line in _lead_lines(head))
+    yield from remarks.plain_lines(told, remarks.tell_steps(record["verdicts"], told))
+
+
+def _lead_lines(head: Head) -> Iterator[str]:
+    named = words.words()["verdicts"]
+    for line in head.lead.lines:
+        text = " ".join(filter(None, (line.text, line.more)))
+        word = f"{named[line.look][0]}: " if line.look else ""
+        yield f"{word}{line.who}{': ' if text else ''}{text}"
+    if head.missing:
+        told = "; ".join(f"{names} ({why})" for names, why in head.missing)
+        yield f"{named['not_measured'][0]}: {told}."

@@ -1,0 +1,319 @@
+"""Fill words.yaml: one telling of each verdict and remark, for every page and the terminal.
+
+Rows are those of `report.json` (`xling_tasks.report.record`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xling_metrics.yaml_file import read_yaml
+
+from xling_tasks.criteria import CRITERIA, DisplayText
+from xling_tasks.languages import language_name
+from xling_tasks.logs.task_groups import TaskGroup, known_groups
+
+Row = Mapping[str, Any]
+
+ORDER = ("worse", "not_comparable", "inconclusive", "not_measured", "equivalent", "better")
+"""Verdicts, the most urgent first; `not_measured` is one without any value."""
+MINUS = "\u2212"
+
+
+class Telling(NamedTuple):
+    """A verdict in words.
+
+    Attributes:
+        look: The verdict's key; `not_measured` where there is no value.
+        word: The verdict's word.
+        name: Of the metric, with its tags.
+        language: The language's name.
+        evidence: What was counted or scored on both sides.
+        difference: How large it is, with its interval.
+        reason: Why this verdict.
+        step: What to do about it; empty for nothing.
+    """
+
+    look: str
+    word: str
+    name: str
+    language: str
+    evidence: str
+    difference: str
+    reason: str
+    step: str
+
+
+@cache
+def words() -> dict[str, Any]:
+    """Return words.yaml."""
+    return dict(read_yaml(Path(__file__).with_name("words.yaml")))
+
+
+def display(row: Row) -> DisplayText:
+    """Return what is said of the metric of a score or verdict."""
+    return CRITERIA[row["criterion"]].display(row["metric"])
+
+
+def urgency(row: Row) -> int:
+    """Return the place of a metric in every list: harm, usable answers, help, quality."""
+    return CRITERIA[row["criterion"]].urgency(row["metric"])
+
+
+def unique(items: Iterable[Any]) -> list[Any]:
+    """Return items, each once, in their order."""
+    return list(dict.fromkeys(items))
+
+
+def join(items: Iterable[str]) -> str:
+    """Join names: 'Chinese, Hindi and Spanish'."""
+    *first, last = items
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def count_noun(n: int, forms: Sequence[str]) -> str:
+    """Format a count with its noun, given in singular and plural."""
+    return forms[n != 1].format(n=f"{n:,}")
+
+
+def lower_first(text: str) -> str:
+    """Return a text with a small first letter."""
+    return text[:1].lower() + text[1:]
+
+
+def dataset_name(key: str) -> str:
+    """Return a dataset's name in a text; of a family of other people's tasks its own title."""
+    family, _, part = key.partition(": ")
+    if (known := _families().get(family)) and known.title:
+        return f"{known.title}: {part.replace('_', ' ')}" if part else known.title
+    return str(words()["datasets"].get(key, key))
+
+
+def citation(dataset: str) -> str:
+    """Return how a family of other people's tasks is cited; empty for what is no family."""
+    known = _families().get(dataset.partition(": ")[0])
+    return known.citation if known else ""
+
+
+@cache
+def _families() -> dict[str, TaskGroup]:
+    return {family.name: family for family in known_groups()}
+
+
+# Numbers: one rounding everywhere. Shares in percent, their differences with a decimal from 1,000
+# questions on; scores with two decimals.
+
+
+def format_size(value: float, text: DisplayText, n: int = 0) -> str:
+    """Format a difference without its sign, in the metric's unit."""
+    if text.in_percent:
+        return f"{abs(value) * 100:.{int(n >= 1000)}f}"
+    return f"{abs(value):.2f}"
+
+
+def format_signed(value: float | None, text: DisplayText, n: int = 0) -> str:
+    """Format a difference with its sign."""
+    if value is None:
+        return "–"
+    size = format_size(value, text, n)
+    return size if not float(size) else f"{'+' if value > 0 else MINUS}{size}"
+
+
+def format_share(value: float) -> str:
+    """Format a share in percent; a few of many are never 0% or 100%."""
+    text = f"{100 * value:.0f}"
+    if text in ("0", "100", "-0") and 0 < abs(value) < 1:
+        text = f"{100 * value:.1f}"
+    return f"{text}%".replace("-", MINUS)
+
+
+def format_count(count: Sequence[int]) -> str:
+    """Format a count: '38 of 59 (64%)'."""
+    of = f"{count[0]:,} of {count[1]:,}"
+    return f"{of} ({format_share(count[0] / count[1])})" if count[1] else of
+
+
+def format_value(v: Row, key: str = "value") -> str:
+    """Format one side's value, as it stands in a cell; shares as they were counted."""
+    text, count = display(v), v["counts"].get(key)
+    if count and count[1]:
+        return format_share(count[0] / count[1])
+    return format_number(v[key], text)
+
+
+def format_number(value: float | None, text: DisplayText) -> str:
+    """Format a value in the metric's unit."""
+    if value is None:
+        return "–"
+    return format_share(value) if text.in_percent else f"{value:.2f}".replace("-", MINUS)
+
+
+def format_p(p: float | None) -> str:
+    """Format a p-value."""
+    if p is None:
+        return "no test"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def round_up(number: int) -> int:
+    """Round a needed number of questions up to two digits."""
+    unit: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit
+
+
+# A verdict
+
+
+def look(v: Row) -> str:
+    """Return the verdict that is shown: without any value nothing was measured."""
+    unknown = v["verdict"] == "inconclusive" and v["value"] is None
+    return "not_measured" if unknown else str(v["verdict"])
+
+
+def goodness(v: Row) -> float:
+    """Return the difference with worse below 0, whatever the metric's direction; 0 without one."""
+    return (v["estimate"] or 0.0) * (1 if v["higher_is_better"] else -1)
+
+
+def tell(v: Row) -> Telling:
+    """Tell a verdict."""
+    tags = [words()["tags"][tag] for tag in v["tags"] if tag in words()["tags"]]
+    return Telling(
+        look=look(v),
+        word=words()["verdicts"][look(v)][0],
+        name=", ".join([display(v).name, *tags]),
+        language=language_name(v["language"]),
+        evidence=tell_evidence(v),
+        difference=tell_difference(v),
+        reason=tell_reason(v),
+        step=tell_step(v),
+    )
+
+
+def base_name(v: Row) -> str:
+    """Return the name of what a verdict compares with: English, or model A."""
+    return "English" if v["comparison"] == "english" else str(v["baseline"])
+
+
+def side_name(v: Row) -> str:
+    """Return the name of what is compared: the language, or model B."""
+    return language_name(v["language"]) if v["comparison"] == "english" else str(v["model"])
+
+
+def tell_evidence(v: Row, brief: bool = False) -> str:
+    """Tell what was counted or scored on both sides; briefly without the score of counts."""
+    rows, text, counts = words()["evidence"], display(v), v["counts"]
+    if v["value"] is None:
+        return str(rows["nothing"])
+    fields = {"language": side_name(v), "base": base_name(v), "noun": text.noun}
+    if v["comparison"] == "gap":
+        both = {key: format_signed(v[key], text) for key in ("value", "english")}
+        return str(rows["gap"].format(**fields | both))
+    both = {
+        key: format_count(counts[key]) if key in counts else format_number(v[key], text)
+        for key in ("value", "english")
+    }
+    if v["english"] is None:
+        both["english"] = "–"
+    recalls = {key: format_count(counts[key]).partition(" (")[0] for key in counts}
+    kind = text.evidence
+    if kind == "recalls" and "correct" not in counts:
+        kind = "score"
+    if kind == "exam" and "value" not in counts:
+        kind = "above"
+    if kind == "agreement" and v["reason"] == "floor":
+        kind = "agreement_alone"
+    if brief:
+        kind = "brief_recalls" if kind == "recalls" else "brief"
+    sentence = str(rows[kind].format(**{**fields, **recalls, **both}))
+    lost = [] if brief else tell_outcomes(v["outcomes"], of_model=True)
+    return (
+        f"{sentence} {rows['lost'].format(kinds=', '.join(lost), **fields)}" if lost else sentence
+    )
+
+
+def tell_outcomes(outcomes: Mapping[str, int], of_model: bool = False) -> list[str]:
+    """Tell outcomes with their numbers; with `of_model` only those of the model's doing."""
+    rows = words()["outcomes"]
+    kinds = list(rows)[:4] if of_model else list(rows)
+    return [rows[kind].format(n=f"{outcomes[kind]:,}") for kind in kinds if outcomes.get(kind)]
+
+
+def tell_difference(v: Row) -> str:
+    """Tell how large the difference is, directions in words."""
+    if v["estimate"] is None:
+        return ""
+    rows, text, n = words()["difference"], display(v), v["n"]
+    more, fewer, unit, _ = words()["units"][text.unit]
+    low, high, estimate = v["ci_low"], v["ci_high"], v["estimate"]
+    size = format_size(estimate, text, n)
+    fields = {"unit": unit, "up": more, "down": fewer, "size": size}
+    fields["side"] = more if estimate > 0 else fewer
+    if low is None or high is None:
+        return " ".join(rows["alone"].format(**fields).split())
+    ends = [format_size(end, text, n) for end in (low, high)]
+    kind = "across" if float(size) else "none"
+    if float(size) and low * high > 0:
+        kind, ends = "one_side", [format_size(x, text, n) for x in sorted((low, high), key=abs)]
+    return " ".join(rows[kind].format(low=ends[0], high=ends[1], **fields).split())
+
+
+def tell_margin(v: Row) -> str:
+    """Tell the margin with its unit."""
+    return f"{format_size(v['margin'], display(v))} {words()['units'][display(v).unit][2]}".strip()
+
+
+def tell_reason(v: Row) -> str:
+    """Tell why the verdict is as it is."""
+    named, table = words()["verdicts"], words()
+    lost = [
+        f"{v['unparsed'][key]:,} replies in {name}"
+        for key, name in (("language", side_name(v)), ("english", base_name(v)))
+        if v["unparsed"].get(key)
+    ]
+    sides = {"language": side_name(v), "base": base_name(v)}
+    ways = [
+        f"{table['ways'][how].format(**sides)}: {named[own][0].lower()}"
+        for how, own in v["ways"].items()
+    ]
+    fields = {
+        "family": v["family"], "p": format_p(v["p_adjusted"]), "margin": tell_margin(v),
+        "n": count_noun(v["n"], table["questions"]), "language": language_name(v["language"]),
+        "side": named["worse" if goodness(v) < 0 else "better"][0].lower(),
+        "unparsed": " and ".join(lost) or "Replies", "ways": "; ".join(ways),
+        "differs": _tell_differs(v),
+    }  # fmt: skip
+    reason = str(table["reasons"][v["reason"]].format(**fields))
+    if lost and v["verdict"] in ("worse", "better", "equivalent"):
+        reason += " " + table["reasons"]["holds"].format(**fields)
+    return reason
+
+
+def _tell_differs(v: Row) -> str:
+    """Tell in what two sides were run differently: the first three, and how many more."""
+    form, base = words()["differs"], base_name(v)
+    told = [
+        form.format(what=what, value=value, base=base, english=english)
+        if english
+        else f"{what}: {value}"
+        for what, value, english in v["differs"]
+    ]
+    more = [f"and {len(told) - 3} more"] if len(told) > 3 else []
+    return "; ".join([*told[:3], *more])
+
+
+def tell_step(v: Row, needed: int | None = None) -> str:
+    """Tell what to do about a verdict; `needed` stands for its own number of questions."""
+    if not v["next"]:
+        return ""
+    number = needed or v["n_needed"]
+    kind = "few" if v["next"] == "more" and not number else v["next"]
+    fields = {
+        "n": f"{v['n'] or 0:,}", "asked": f"{v['n_asked'] or 0:,}", "margin": tell_margin(v),
+        "available": f"{v['n_available'] or 0:,}", "needed": f"{round_up(number or 0):,}",
+        "dataset": dataset_name(v["dataset"]),
+    }  # fmt: skip
+    return str(words()["next"][kind].format(**fields))
