@@ -29,7 +29,6 @@ PAGES = [
 
 NOT_RUN = {
     r"pip (install|download)|unzip ": "needs a network; the tests run in an environment that has it",
-    r"xling view ": "serves until Ctrl-C; tests/commands/test_view.py starts and ends it",
     r"pytest$": "would run these tests within themselves",
     r"pre-commit ": "changes the checkout",
     r"--model (hf|vllm) ": "needs a checkpoint of several GB, and a GPU",
