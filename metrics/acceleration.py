@@ -64,7 +64,7 @@ def compile_loop(**options: Any) -> Callable[[_Function], _Function]:
 
 
 def _ignore_errors(step: Callable[..., object]) -> Callable[..., object]:
-    """Let a full disk, or an unreadable file of numba's cache, cost a compilation, not a run."""
+    """Ignore errors of numba's cache: a full disk costs a compilation, not the run."""
 
     def attempt(*args: object) -> object:
         try:

@@ -38,12 +38,12 @@ class MetricAggregation:
     limits: tuple[float, float] | None = None
 
     def __call__(self, values: Iterable[Any]) -> float | None:
-        """The score of documents' values; None where it is undefined."""
+        """Return the score of documents' values; None where it is undefined."""
         rows = [row for value in values if (row := self.sums(value)) is not None]
         return self.of_sums(rows)
 
     def of_sums(self, rows: Iterable[Sequence[float]]) -> float | None:
-        """The score of documents' sums; None where it is undefined."""
+        """Return the score of documents' sums; None where it is undefined."""
         totals = [sum(column) for column in zip(*rows, strict=True)]
         if not totals:
             return None
@@ -51,7 +51,7 @@ class MetricAggregation:
         return self.limited(value) if math.isfinite(value) else None
 
     def limited(self, value: float) -> float:
-        """A value of `score` as it is reported: cut at the limits, if there are any."""
+        """Return a value of `score` as it is reported: cut at the limits, if there are any."""
         return value if self.limits is None else min(max(value, self.limits[0]), self.limits[1])
 
 
@@ -66,8 +66,8 @@ def _counts(pair: Sequence[float] | None) -> Sums | None:
 def _pair(pair: Pair | None) -> Sums | None:
     if pair is None:
         return None
-    both = (pair["precision"], pair["recall"])
-    return tuple(chain.from_iterable((v or 0.0, float(v is not None)) for v in both))
+    ends = (pair["precision"], pair["recall"])
+    return tuple(chain.from_iterable((v or 0.0, float(v is not None)) for v in ends))
 
 
 def _by_seed(values: Sequence[float] | None) -> Sums | None:
@@ -75,7 +75,7 @@ def _by_seed(values: Sequence[float] | None) -> Sums | None:
 
 
 def _harmonic(totals: Floats) -> Floats:
-    """As `xling_metrics.claims.information_f1`, of sums and counts."""
+    """Calculate `xling_metrics.claims.information_f1` of sums and counts."""
     precision, recall = (
         np.divide(total, n, out=np.zeros_like(total), where=n > 0)
         for total, n in ((totals[:, 0], totals[:, 1]), (totals[:, 2], totals[:, 3]))
@@ -109,24 +109,26 @@ SPREAD = MetricAggregation("spread", _by_seed, _spread)
 """The sample standard deviation over seeds of each seed's mean over documents."""
 
 
-def mean_over(codes: Sequence[str], each: MetricAggregation = MEAN) -> MetricAggregation:
-    """The unweighted mean over languages of each one's score over documents.
+def mean_over(codes: Sequence[str], aggregation: MetricAggregation = MEAN) -> MetricAggregation:
+    """Return the unweighted mean over languages of each one's score over documents.
 
     It is None if one of the languages has no value: a mean over the others would look like it.
 
     Args:
         codes: The languages; a document's value is a mapping from language to value.
-        each: How a language's values become its score, `MEAN` or `HARMONIC`.
+        aggregation: How a language's values become its score, `MEAN` or `HARMONIC`.
     """
-    width = {MEAN.name: 2, HARMONIC.name: 4}[each.name]
+    width = {MEAN.name: 2, HARMONIC.name: 4}[aggregation.name]
 
     def sums(value: Mapping[str, Any] | None) -> Sums | None:
-        own = [each.sums((value or {}).get(code)) or (0.0,) * width for code in codes]
-        return tuple(chain.from_iterable(own))
+        parts = [aggregation.sums((value or {}).get(code)) or (0.0,) * width for code in codes]
+        return tuple(chain.from_iterable(parts))
 
     def score(totals: Floats) -> Floats:
         starts = range(0, totals.shape[1], width)
-        mean: Floats = np.mean([each.score(totals[:, at : at + width]) for at in starts], axis=0)
+        mean: Floats = np.mean(
+            [aggregation.score(totals[:, start : start + width]) for start in starts], axis=0
+        )
         return mean
 
-    return MetricAggregation(f"{each.name}:{','.join(codes)}", sums, score)
+    return MetricAggregation(f"{aggregation.name}:{','.join(codes)}", sums, score)

@@ -92,7 +92,7 @@ def classify_answer_language(texts: Sequence[str], language: str) -> list[Answer
 
 
 def describe_unchecked(language: str) -> str:
-    """State what of answers in a language goes unchecked; empty where langid knows the language."""
+    """Describe what goes unchecked in a language; empty where langid knows it."""
     code = language_code(language)
     has_model, own_scripts = _resolve(language)
     distinct_script = own_scripts and own_scripts != _LATIN and len(_sharing(own_scripts)) < 2
@@ -127,7 +127,7 @@ def _readable(text: str) -> str:
 
 
 def _classify_by_script(text: str, scripts: tuple[str, ...]) -> AnswerLanguage | None:
-    """Classify by letters alone; None if they leave it to the words."""
+    """Return what letters alone say; None if they leave it to the words."""
     letters = len(LETTER.findall(text))
     if not letters:
         return _UNKNOWN
@@ -141,7 +141,7 @@ def _classify_by_script(text: str, scripts: tuple[str, ...]) -> AnswerLanguage |
 
 
 def _is_unit(word: str) -> bool:
-    """Whether a word may be a unit or a symbol: `mg`, `mmol`; in scripts without case none is."""
+    """Return whether a word may be a unit or symbol: `mg`, `mmol`; none without case is."""
     return word.upper() != word and (len(word) <= 2 or word in ("mmol", "kcal", "mcg"))
 
 
@@ -155,7 +155,7 @@ def _sharing(scripts: tuple[str, ...]) -> tuple[str, ...]:
 def _language_of(text: str) -> str | None:
     """Return the language of a text in whatever script, if beyond doubt; English before others."""
     scripts = dict.fromkeys(KNOWN[c].unicode_scripts for c in langid_batches.known_labels())
-    rivals = _sharing(max(scripts, key=lambda each: len(letters_of(each).findall(text))))
+    rivals = _sharing(max(scripts, key=lambda script: len(letters_of(script).findall(text))))
     return _beyond_doubt(rivals, _probabilities([text], rivals, _ENGLISH)[0])
 
 
@@ -168,7 +168,7 @@ def _beyond_doubt(rivals: tuple[str, ...], probabilities: NDArray[np.float64]) -
 def _classify_by_odds(
     texts: Sequence[str], code: str, scripts: tuple[str, ...]
 ) -> list[AnswerLanguage]:
-    """Classify by langid's odds texts whose script is the language's."""
+    """Return what langid's odds say of texts whose script is the language's."""
     if not texts:
         return []
     rivals = _sharing(scripts)
@@ -187,7 +187,7 @@ def _classify_by_odds(
 
 
 def _has_enough_words(text: str) -> bool:
-    """Whether a text has _MIN_WORDS words; two letters of a script without spaces are one."""
+    """Return whether a text has _MIN_WORDS words; unspaced, two letters are one."""
     return sum(1 if len(word) > 1 else 0.5 for word in _WORD.findall(text)) >= _MIN_WORDS
 
 
@@ -206,7 +206,7 @@ def _probabilities(
 
 
 def _classify_by_common_words(text: str, code: str) -> AnswerLanguage:
-    """Classify where langid does not know the language."""
+    """Return what common words say where langid does not know the language."""
     if len(_WORD.findall(text)) < _MIN_WORDS_WITHOUT_LANGID or _is_near_english(code):
         return _UNKNOWN
     return AnswerLanguage(False, _ENGLISH) if is_english(text) else _USERS

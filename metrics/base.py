@@ -53,8 +53,8 @@ def same_length(**columns: Sized) -> int:
     """
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise ValueError(f"parallel inputs differ in length: {listed}")
+        sizes = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ValueError(f"parallel inputs differ in length: {sizes}")
     return next(iter(lengths.values()), 0)
 
 

@@ -146,10 +146,10 @@ def score_references(
         ValueError: If there are not as many references as candidates.
     """
     same_length(candidates=candidates, references=references)
-    both = list(zip(candidates, references, strict=True))
+    pairs = list(zip(candidates, references, strict=True))
     return [
         BertScores(*([getattr(row, name) for row in rows] for name in PairScores._fields[:3]))
-        for rows in _score_all(both, encoder, None, weightings)
+        for rows in _score_all(pairs, encoder, None, weightings)
     ]
 
 
@@ -168,8 +168,8 @@ def sim_sent_signature(encoder: Encoder) -> str:
 
 def _sign(metric: str, encoder: Encoder, **fields: object) -> str:
     model = encoder.model + (f"@{encoder.revision}" if encoder.revision else "")
-    how = {"model": model, **fields, "max_tokens": encoder.max_tokens, "dtype": encoder.dtype}
-    return signature(metric, libraries=("torch", "transformers"), **how)
+    details = {"model": model, **fields, "max_tokens": encoder.max_tokens, "dtype": encoder.dtype}
+    return signature(metric, libraries=("torch", "transformers"), **details)
 
 
 def _baseline_of(encoder: Encoder) -> Baseline | None:
@@ -237,7 +237,7 @@ def _score_question(
 
 
 def _weigh(text: Encoded, ids: TokenIds, idf: Idf | None) -> Encoded | None:
-    """Weigh a text's tokens by their rarity; [CLS] and [SEP] still weigh nothing."""
+    """Weight a text's tokens by their rarity; [CLS] and [SEP] still weigh nothing."""
     if idf is None:
         return text
     rarity = text.weights.new_tensor([idf.weight(token) for token in ids]) * (text.weights > 0)

@@ -41,7 +41,7 @@ class CorpusBleu(NamedTuple):
 
 
 def sentence_bleu(candidate: Sequence[str], reference: Sequence[str]) -> SentenceBleu | None:
-    """BLEU-1 to BLEU-4 and BLEU of one pair, equal to NLTK's `sentence_bleu` with `method1`.
+    """Return BLEU-1 to BLEU-4 and BLEU of one pair, as NLTK's `sentence_bleu`, `method1`.
 
     Formula: BLEU-n = BP * p_n, and `bleu` = BP * (p_1 p_2 p_3 p_4)^(1/4), with
     p_n = (matches of order n, each n-gram counted at most as often as in the reference) /
@@ -72,7 +72,7 @@ def sentence_bleu(candidate: Sequence[str], reference: Sequence[str]) -> Sentenc
 
 
 def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: str) -> CorpusBleu:
-    """Corpus BLEU of plain texts by sacrebleu, in percent, with its signature.
+    """Return corpus BLEU of plain texts by sacrebleu, in percent, with its signature.
 
     Formula: BP * (p_1 p_2 p_3 p_4)^(1/4) with matches, n-grams and lengths summed over the corpus,
     and smoothing `exp` for an order without a match. Empty candidates count as such.
@@ -84,8 +84,8 @@ def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: 
     pairs = [(c, r) for c, r in zip(candidates, references, strict=True) if r.strip()]
     metric = _sacrebleu(language_code(language))
     # The signature names the number of references only after a text was scored.
-    ours, theirs = zip(*(pairs or [("x", "x")]), strict=True)
-    score = float(metric.corpus_score(list(ours), [list(theirs)]).score)
+    hypotheses, their_references = zip(*(pairs or [("x", "x")]), strict=True)
+    score = float(metric.corpus_score(list(hypotheses), [list(their_references)]).score)
     return CorpusBleu(score if pairs else None, str(metric.get_signature()))
 
 

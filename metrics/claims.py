@@ -79,5 +79,5 @@ def distinct_claims(claims: Sequence[str]) -> list[str]:
 
 
 def _support_rate(labels: Labels) -> float | None:
-    given = [label for label in labels if label is not None]
-    return sum(given) / len(given) if given and 2 * len(given) >= len(labels) else None
+    defined = [label for label in labels if label is not None]
+    return sum(defined) / len(defined) if defined and 2 * len(defined) >= len(labels) else None

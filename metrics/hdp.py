@@ -14,7 +14,7 @@ _NEED = "sim_hdp: topics of a hierarchical Dirichlet process"
 
 
 def hdp_words(text: str) -> list[str]:
-    """Cut a text into the words that the published HDP counts: gensim's `simple_preprocess`.
+    """Split a text into the words of the published HDP: gensim's `simple_preprocess`.
 
     Lower-cased runs of 2 to 15 letters (digits and marks end a run).
 

@@ -54,17 +54,17 @@ def labels_of(texts: Sequence[bytes]) -> list[str]:
 
 def scores_of(texts: Sequence[bytes]) -> NDArray[np.float64]:
     """Return what langid compares, texts x labels: log-probabilities but for a text's constant."""
-    scores = [_scores(*own) for own in _batches(texts)]
+    scores = [_scores(*batch) for batch in _batches(texts)]
     return np.concatenate([np.empty((0, len(_model().labels))), *scores])
 
 
 def _batches(texts: Sequence[bytes]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
     """Yield texts of about _BATCH_BYTES, joined, and where each text begins and the last ends."""
     batch, bounds = bytearray(), [0]
-    for at, text in enumerate(texts, 1):
+    for number, text in enumerate(texts, 1):
         batch += text
         bounds.append(len(batch))
-        if len(batch) >= _BATCH_BYTES or at == len(texts):
+        if len(batch) >= _BATCH_BYTES or number == len(texts):
             yield np.frombuffer(bytes(batch), np.uint8), np.array(bounds)
             batch, bounds = bytearray(), [0]
 

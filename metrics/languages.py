@@ -118,50 +118,50 @@ _FIELDS = {"aliases": "others", "words": "segmenter"}  # names in the file that 
 
 
 def _read_row(code: str, fields: Any) -> Language:
-    where = f"{_FILE}, {code}"
+    location = f"{_FILE}, {code}"
     if not re.fullmatch("[a-z]{2,3}", str(code)) or language_code(code) != code:
         raise ValueError(
-            f"{where}: a language has its two letters of ISO 639-1, or three of 639-3, in lower "
+            f"{location}: a language has its two letters of ISO 639-1, or three of 639-3, in lower "
             "case"
         )
     if not isinstance(fields, dict) or not {"name", "nllb"} <= fields.keys():
-        raise ValueError(f"{where}: a row is like {{name: Finnish, nllb: fin_Latn}}")
+        raise ValueError(f"{location}: a row is like {{name: Finnish, nllb: fin_Latn}}")
     values = {}
     for key, value in fields.items():
         name = _FIELDS.get(key, key)
         if name not in Language._fields[1:] or key in _FIELDS.values():
             raise ValueError(
-                f"{where}: unknown field {key!r}; `Language` in languages.py lists the fields"
+                f"{location}: unknown field {key!r}; `Language` in languages.py lists the fields"
             )
         default = () if name == "segmenter" else Language._field_defaults.get(name, "")
-        values[name] = _validate_type(f"{where}: {key}", value, default)
+        values[name] = _validate_type(f"{location}: {key}", value, default)
     row = Language(code, **values)
     if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not (
         SCRIPTS.keys() >= {row.script, *row.scripts}
     ):
         raise ValueError(
-            f"{where}: nllb: expected a code of ISO 639-3 and a script, as in fin_Latn, got "
+            f"{location}: nllb: expected a code of ISO 639-3 and a script, as in fin_Latn, got "
             f"{row.nllb!r}. Known scripts: {', '.join(SCRIPTS)}; add another to SCRIPTS in "
             "languages.py"
         )
     if row.scripts and row.scripts[0] != row.script:
-        raise ValueError(f"{where}: scripts: the first has to be that of nllb, {row.script}")
+        raise ValueError(f"{location}: scripts: the first has to be that of nllb, {row.script}")
     return row
 
 
-def _validate_type(where: str, value: Any, default: Any) -> Any:
+def _validate_type(location: str, value: Any, default: Any) -> Any:
     """Return a value in the type of its field's default."""
     if isinstance(default, tuple):
         items = list(value.items()) if isinstance(value, dict) else value
         if isinstance(items, list) and all(isinstance(item, (str, tuple)) for item in items):
             return tuple(items)
-        raise ValueError(f"{where}: expected a list, as in [a, b], got {value!r:.60}")
+        raise ValueError(f"{location}: expected a list, as in [a, b], got {value!r:.60}")
     if isinstance(default, float) and type(value) in (int, float) and 0 < value <= 1.5:
         return value
     if isinstance(value, type(default)) and not isinstance(value, float) and value != "":
         return value
     kinds = {bool: "true or false", float: "a number between 0 and 1.5", str: "a text"}
-    raise ValueError(f"{where}: expected {kinds[type(default)]}, got {value!r:.60}")
+    raise ValueError(f"{location}: expected {kinds[type(default)]}, got {value!r:.60}")
 
 
 def _read() -> dict[str, Language]:
@@ -184,8 +184,8 @@ KNOWN = _read()
 def no_row(code: object) -> str:
     """Describe what to do about a code that has no row, for errors."""
     word = str(code).lower()
-    meant = [row.code for row in KNOWN.values() if word in (*row.aliases, row.name.lower())]
-    hint = f"Did you mean {meant[0]!r}? " if meant else ""
+    matches = [row.code for row in KNOWN.values() if word in (*row.aliases, row.name.lower())]
+    hint = f"Did you mean {matches[0]!r}? " if matches else ""
     return f"the language {code!r} has no row. {hint}Correct the code, or add a row to {_FILE}"
 
 

@@ -90,8 +90,8 @@ def _mean_jaccard(sets: Sequence[frozenset[Hashable]], copies: Sequence[int]) ->
     total, scored = 0.0, 0
     for i, (a, n_a) in enumerate(zip(sets, copies, strict=True)):
         if a:
-            twins = n_a * (n_a - 1) // 2  # pairs of one answer with its own copies
-            total, scored = total + twins, scored + twins
+            n_equal_pairs = n_a * (n_a - 1) // 2  # pairs of one answer with its own copies
+            total, scored = total + n_equal_pairs, scored + n_equal_pairs
         for b, n_b in zip(sets[:i], copies, strict=False):
             if a or b:
                 common = len(a & b)

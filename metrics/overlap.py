@@ -21,8 +21,8 @@ def chrf(answer: str, reference: str) -> float | None:
 
 def chrf_signature() -> str:
     """Return the signature of `chrf`, with sacrebleu's fields."""
-    how = {"nrefs": 1, "case": "mixed", "eff": True, "nc": 6, "nw": 0, "space": False}
-    return signature("chrf2", **how, aggregation="mean_of_answers", libraries=("sacrebleu",))
+    fields = {"nrefs": 1, "case": "mixed", "eff": True, "nc": 6, "nw": 0, "space": False}
+    return signature("chrf2", **fields, aggregation="mean_of_answers", libraries=("sacrebleu",))
 
 
 @cache

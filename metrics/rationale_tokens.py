@@ -106,8 +106,8 @@ def rationale_token_names(language: str) -> TokenNames:
 def _require_language(language: str) -> str:
     code = language_code(language)
     if code not in RATIONALE_LANGUAGES:
-        listed = ", ".join(RATIONALE_LANGUAGES)
-        raise ValueError(f"no rationale tokens for language {language!r}; choose from: {listed}")
+        supported = ", ".join(RATIONALE_LANGUAGES)
+        raise ValueError(f"no rationale tokens for language {language!r}; choose from: {supported}")
     return code
 
 

@@ -140,10 +140,10 @@ def topic_metric(model: TopicModel) -> str:
 
 
 def topic_signature(model: TopicModel, seeds: Sequence[int], tokenizer: str) -> str:
-    """State how a model's metric is made: model, tokenizer, seeds, library."""
+    """Return how a model's metric is made: model, tokenizer, seeds, library."""
     kind, library = ("hdp-vb", "gensim") if model == "hdp" else ("batch-vb-10", "scikit-learn")
-    how = {"model": kind, "tokenizer": tokenizer, "seeds": tuple(seeds)}
-    return signature(topic_metric(model), libraries=(library,), **how)
+    fields = {"model": kind, "tokenizer": tokenizer, "seeds": tuple(seeds)}
+    return signature(topic_metric(model), libraries=(library,), **fields)
 
 
 def _count_words(texts: Sequence[Sequence[str]]) -> SparseCounts:
@@ -151,11 +151,11 @@ def _count_words(texts: Sequence[Sequence[str]]) -> SparseCounts:
     from scipy.sparse import csr_matrix
 
     vocabulary = sorted({word for words in texts for word in words})
-    column = {word: at for at, word in enumerate(vocabulary)}
+    column = {word: index for index, word in enumerate(vocabulary)}
     columns = [column[word] for words in texts for word in words]
     bounds = np.cumsum([0, *map(len, texts)])
-    ones = np.ones(len(columns), np.int64)
-    counts = csr_matrix((ones, columns, bounds), shape=(len(texts), len(column)))
+    unit_counts = np.ones(len(columns), np.int64)
+    counts = csr_matrix((unit_counts, columns, bounds), shape=(len(texts), len(column)))
     counts.sum_duplicates()
     return counts
 

@@ -78,10 +78,10 @@ def _summarize(values: Iterable[float | None], sign: str) -> Scores:
     return {"value": mean(scored), "per_question": rows, "signature": sign}
 
 
-def _summarize_fields(names: Iterable[str], rows: Sequence[Any], **how: Any) -> Scores:
+def _summarize_fields(names: Iterable[str], rows: Sequence[Any], **fields: Any) -> Scores:
     """Summarize each of some attributes; None where a row is, or has none."""
     return {
-        name: _summarize((row and getattr(row, name) for row in rows), signature(name, **how))
+        name: _summarize((row and getattr(row, name) for row in rows), signature(name, **fields))
         for name in names
     }
 
@@ -94,7 +94,7 @@ def _words_of(code: str) -> str:
 
 
 def ngram_consistency(predictions: Answers, language: str | None = None) -> Scores:
-    """`sim_1gram` and `sim_2gram`, by the published words (English) or those of a language."""
+    """Return `sim_1gram` and `sim_2gram`, by the published or a language's words."""
     tokenize = partial(lower_words, language=language) if language else published_words
     tokens = f"lower_words:{language}" if language else "published_words"
     words = segmenter_name(language) if language else None
@@ -105,27 +105,27 @@ def ngram_consistency(predictions: Answers, language: str | None = None) -> Scor
 
 
 def answer_length(predictions: Answers, language: str = "en") -> Scores:
-    """`length_words`, its standard deviation and `distinct_answers` of each question."""
+    """Return `length_words`, its standard deviation and `distinct_answers` of each question."""
     rows = [answer_lengths(answers, language) for answers in predictions]
     distinct = [distinct_answers(answers) for answers in predictions]
-    how: Any = {"words": segmenter_name(language), "language": language}
-    std = signature("length_words_std", ddof=0, **how)
+    fields: Any = {"words": segmenter_name(language), "language": language}
+    std = signature("length_words_std", ddof=0, **fields)
     return {
-        "length_words": _summarize((row.mean for row in rows), signature("length_words", **how)),
+        "length_words": _summarize((row.mean for row in rows), signature("length_words", **fields)),
         "length_words_std": _summarize((row.std for row in rows), std),
         "distinct_answers": _summarize(distinct, signature("distinct_answers")),
     }
 
 
 def language_consistency(predictions: Answers, language: str) -> Scores:
-    """`language_consistency`: the share of sentences in a language, by langid."""
+    """Return `language_consistency`: the rate of sentences in a language, by langid."""
     score = language_module.language_consistency_corpus
     shares = (
         mean([share for share in score(answers, language) if share is not None])
         for answers in predictions
     )
-    how: Any = {"split": "sentencex", "language": language, "libraries": ("langid",)}
-    return {"language_consistency": _summarize(shares, signature("language_consistency", **how))}
+    fields: Any = {"split": "sentencex", "language": language, "libraries": ("langid",)}
+    return {"language_consistency": _summarize(shares, signature("language_consistency", **fields))}
 
 
 def topic_similarity(
@@ -134,7 +134,7 @@ def topic_similarity(
     seeds: Sequence[int] = (0,),
     language: str | None = None,
 ) -> Scores:
-    """`sim_lda<n>` or, for `hdp`, `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
+    """Return `sim_lda<n>` or `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
     tokenize, name = published_words, "published_words"
     if language:
         tokenize, name = partial(lower_words, language=language), _words_of(language)
@@ -147,7 +147,7 @@ def topic_similarity(
 
 
 def bertscore_consistency(predictions: Answers, model: str = BERT, **options: Any) -> Scores:
-    """`bertscore_p`, `_r`, `_f1` and `sim_sent` (extra `hf`); options are of `Encoder.load`."""
+    """Return `bertscore_p`, `_r`, `_f1`, `sim_sent` (extra `hf`; options: `Encoder.load`)."""
     from xling_metrics.bertscore import bertscore_signature, score_pairs, sim_sent_signature
     from xling_metrics.encoder import Encoder
 
@@ -164,7 +164,7 @@ def bertscore_consistency(predictions: Answers, model: str = BERT, **options: An
 
 
 def bertscore(predictions: Texts, references: Texts, model: str = BERT, **options: Any) -> Scores:
-    """`bertscore_p`, `_r` and `_f1`, not rescaled (extra `hf`); options are of `Encoder.load`."""
+    """Return `bertscore_p`, `_r`, `_f1`, not rescaled (extra `hf`; options: `Encoder.load`)."""
     from xling_metrics.bertscore import bertscore_signature, score_references
     from xling_metrics.encoder import Encoder
 
@@ -175,7 +175,7 @@ def bertscore(predictions: Texts, references: Texts, model: str = BERT, **option
 
 
 def bleu(predictions: Texts, references: Texts, language: str = "en") -> Scores:
-    """`sacrebleu` of the corpus, in percent, and the mean of `bleu1` to `bleu4` and `bleu`."""
+    """Return `sacrebleu` of the corpus, in percent, and mean `bleu1` to `bleu4` and `bleu`."""
     corpus = bleu_scores.corpus_bleu(predictions, references, language)
     rows = [
         bleu_scores.sentence_bleu(lower_words(one, language), lower_words(other, language))
@@ -188,7 +188,7 @@ def bleu(predictions: Texts, references: Texts, language: str = "en") -> Scores:
 
 
 def rouge_scores(predictions: Texts, references: Texts, language: str = "en") -> Scores:
-    """`rouge1`, `rouge2`, `rougeL` as the package `rouge`, `*_standard` as `rouge-score`."""
+    """Return `rouge1`, `rouge2`, `rougeL` as the package `rouge`, `*_standard` as `rouge-score`."""
     pairs = list(zip(predictions, references, strict=True))
     words = [(lower_words(one, language), lower_words(other, language)) for one, other in pairs]
     published = [rouge.rouge(*pair) for pair in pairs]
@@ -200,19 +200,19 @@ def rouge_scores(predictions: Texts, references: Texts, language: str = "en") ->
 
 
 def chrf(predictions: Texts, references: Texts) -> Scores:
-    """`chrf2` of each text, in percent."""
+    """Return `chrf2` of each text, in percent."""
     rows = map(overlap.chrf, predictions, references)
     return {"chrf2": _summarize(rows, overlap.chrf_signature())}
 
 
 def verdicts(predictions: Sequence[int | None], references: Sequence[int]) -> Scores:
-    """Macro precision, recall and F1, accuracy, hard AUC of 0 and 1; None: no answer."""
+    """Return macro precision, recall and F1, accuracy, hard AUC of 0 and 1; None: no answer."""
     scores = classification.classification_scores(references, predictions)
     return _of_corpus(scores, classification.classification_signature)
 
 
 def probabilities(predictions: Sequence[float | None], references: Sequence[int]) -> Scores:
-    """`auc`, `ece` and `brier` of the probability of 1; None: undefined."""
+    """Return `auc`, `ece` and `brier` of the probability of 1; None: undefined."""
     scores = classification.probability_scores(references, predictions)
     return _of_corpus(scores, classification.probability_signature)
 
@@ -226,7 +226,7 @@ def _of_corpus(scores: Any, sign: Callable[[str], str]) -> Scores:
 
 
 def choices(predictions: Sequence[Texts | None], references: Sequence[Texts]) -> Scores:
-    """`acc` (all correct letters and no other) and `jaccard`, of lists of letters."""
+    """Return `acc` (all correct letters and no other) and `jaccard`, of lists of letters."""
     pairs = list(zip(predictions, references, strict=True))
     exact = (float(choice_scores.is_exact_match(*pair)) for pair in pairs)
     partial_credit = (choice_scores.jaccard(*pair) for pair in pairs)
@@ -239,7 +239,7 @@ def choices(predictions: Sequence[Texts | None], references: Sequence[Texts]) ->
 def information(
     predictions: Sequence[claims.Labels | None], references: Sequence[claims.Labels | None]
 ) -> Scores:
-    """`information_f1` of labels of the claims of answers and of reference answers."""
+    """Return `information_f1` of labels of the claims of answers and of reference answers."""
     rows = [claims.claim_scores(*pair) for pair in zip(predictions, references, strict=True)]
     f1 = {"value": claims.information_f1(rows), "signature": signature("information_f1")}
     return {"information_f1": f1, **_summarize_fields(claims.ClaimScores._fields, rows)}
@@ -248,7 +248,7 @@ def information(
 def rubric_scores(
     predictions: Sequence[Sequence[bool | None]], references: Sequence[Sequence[float]]
 ) -> Scores:
-    """`rubric_score`: points of the rubric items that are met over those that could be."""
+    """Return `rubric_score`: points of the items that are met over those that could be."""
     rows = (rubric.rubric_score(*pair) for pair in zip(predictions, references, strict=True))
     return {"rubric_score": _summarize(rows, signature("rubric_score"))}
 
@@ -257,14 +257,14 @@ def rubric_scores(
 
 
 def answer_language(predictions: Texts, language: str) -> Scores:
-    """`in_users_language`: whether each answer is; None where it is too short to tell."""
+    """Return `in_users_language`: whether each answer is; None where it is too short."""
     inside = (row.in_language for row in classify_answer_language(predictions, language))
     sign = signature("in_users_language", language=language, libraries=("langid",))
     return {"in_users_language": _summarize(inside, sign + answer_language_rule(language))}
 
 
 def language_confusion(predictions: Texts, language: str) -> Scores:
-    """`line_pass` and `word_pass` of each answer: the Language Confusion Benchmark's."""
+    """Return `line_pass` and `word_pass` of each answer (Language Confusion Benchmark)."""
     rows = language_module.score_language_confusion(predictions, language)
     return _summarize_fields(
         ("line_pass", "word_pass"), rows, language=language, libraries=("langid",)

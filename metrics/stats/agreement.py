@@ -48,17 +48,17 @@ def agreement(units: Sequence[Sequence[L | None]]) -> Agreement:
     Raises:
         ValueError: If a unit has another number of places than the first.
     """
-    counted = _pairable(units)
-    alike = sum(count * (count - 1) for counts in counted for count in counts.values())
-    pairs = sum(counts.total() * (counts.total() - 1) for counts in counted)
-    places = sum(len(unit) for unit in units)
+    by_unit = _pairable(units)
+    alike = sum(count * (count - 1) for counts in by_unit for count in counts.values())
+    pairs = sum(counts.total() * (counts.total() - 1) for counts in by_unit)
+    n_slots = sum(len(unit) for unit in units)
     n_ratings = sum(rating is not None for unit in units for rating in unit)
     return Agreement(
         alpha=krippendorff_alpha(units),
         percent=alike / pairs if pairs else None,
-        unanimous=sum(len(counts) == 1 for counts in counted) / len(counted) if counted else None,
+        unanimous=sum(len(counts) == 1 for counts in by_unit) / len(by_unit) if by_unit else None,
         n_ratings=n_ratings,
-        n_missing=places - n_ratings,
+        n_missing=n_slots - n_ratings,
     )
 
 
@@ -80,8 +80,8 @@ def krippendorff_alpha(units: Sequence[Sequence[L | None]]) -> float | None:
     Raises:
         ValueError: If a unit has another number of places than the first.
     """
-    counted = _pairable(units)
-    return _alpha(counted, sum(counted, Counter()), lambda a, b: a != b)
+    by_unit = _pairable(units)
+    return _alpha(by_unit, sum(by_unit, Counter()), lambda a, b: a != b)
 
 
 def krippendorff_alpha_ordinal(units: Sequence[Sequence[int | None]]) -> float | None:
@@ -102,16 +102,16 @@ def krippendorff_alpha_ordinal(units: Sequence[Sequence[int | None]]) -> float |
     Raises:
         ValueError: If a unit has another number of places than the first.
     """
-    counted = _pairable(units)
-    totals: Counter[int] = sum(counted, Counter())
+    by_unit = _pairable(units)
+    totals: Counter[int] = sum(by_unit, Counter())
     order = sorted(totals)
-    below = [sum(totals[other] for other in order[:place]) for place in range(len(order))]
-    middle = {c: below[place] + totals[c] / 2 for place, c in enumerate(order)}
-    return _alpha(counted, totals, lambda a, b: (middle[a] - middle[b]) ** 2)
+    below = [sum(totals[other] for other in order[:position]) for position in range(len(order))]
+    middle = {c: below[position] + totals[c] / 2 for position, c in enumerate(order)}
+    return _alpha(by_unit, totals, lambda a, b: (middle[a] - middle[b]) ** 2)
 
 
 def _alpha(
-    counted: Sequence[Counter[L]], totals: Counter[L], distance: Callable[[L, L], float]
+    by_unit: Sequence[Counter[L]], totals: Counter[L], distance: Callable[[L, L], float]
 ) -> float | None:
     def spread(counts: Counter[L]) -> float:
         pairs = ((a, b) for a in counts for b in counts)
@@ -120,7 +120,7 @@ def _alpha(
     expected = spread(totals)
     if not expected:
         return None
-    observed = sum(spread(counts) / (counts.total() - 1) for counts in counted)
+    observed = sum(spread(counts) / (counts.total() - 1) for counts in by_unit)
     return 1 - (totals.total() - 1) * observed / expected
 
 
@@ -139,5 +139,5 @@ def _pairable(units: Sequence[Sequence[L | None]]) -> list[Counter[L]]:
             raise ValueError(
                 f"unit {index} has {len(unit)} places for ratings, the first has {len(units[0])}"
             )
-    counted = [Counter(rating for rating in unit if rating is not None) for unit in units]
-    return [counts for counts in counted if counts.total() > 1]
+    by_unit = [Counter(rating for rating in unit if rating is not None) for unit in units]
+    return [counts for counts in by_unit if counts.total() > 1]

@@ -67,9 +67,9 @@ def gaffke_p(
     sums, counts = _validate(values, low, high, sizes)
     if not len(sums):
         return 1.0
-    above = _tail_probability(sums, counts, low, 0.0, upper=False)
-    below = _tail_probability(sums, counts, high, 0.0, upper=True)
-    return min(1.0, 2 * min(above, below))
+    p_above = _tail_probability(sums, counts, low, 0.0, upper=False)
+    p_below = _tail_probability(sums, counts, high, 0.0, upper=True)
+    return min(1.0, 2 * min(p_above, p_below))
 
 
 def _validate(
@@ -95,8 +95,8 @@ def _end(sums: Floats, counts: Floats, bound: float, mean: float, tail: float) -
     if abs(mean - bound) < 1e-12:
         return float(bound)
 
-    def excess(at: float) -> float:
-        return _tail_probability(sums, counts, bound, at, upper=bound > mean) - tail
+    def excess(end: float) -> float:
+        return _tail_probability(sums, counts, bound, end, upper=bound > mean) - tail
 
     return float(brentq(excess, bound, mean, xtol=1e-6))
 
@@ -117,14 +117,14 @@ def _tail_probability(
     times = np.append(times, 1)
     if upper:
         parts = -parts  # the tail is always below 0
-    least, most = float(parts.min()), float(parts.max())
-    if least >= 0:
+    minimum, maximum = float(parts.min()), float(parts.max())
+    if minimum >= 0:
         return 0.0
-    if most <= 0:
+    if maximum <= 0:
         return 1.0
     s = brentq(
-        lambda at: float((times * parts / (1 - at * parts)).sum()),
-        (1 - _EDGE) / least, (1 - _EDGE) / most, xtol=1e-12,
+        lambda x: float((times * parts / (1 - x * parts)).sum()),
+        (1 - _EDGE) / minimum, (1 - _EDGE) / maximum, xtol=1e-12,
     )  # fmt: skip
     shrunk = 1 - s * parts
     w = math.copysign(math.sqrt(max(0.0, 2 * float((times * np.log(shrunk)).sum()))), s)

@@ -41,19 +41,19 @@ class Estimate(NamedTuple):
     method: str = "none"
 
 
-def clip(estimate: Estimate, most: float, least: float | None = None) -> Estimate:
+def clip(estimate: Estimate, maximum: float, minimum: float | None = None) -> Estimate:
     """Clip an interval at what is possible; it covers what it covered.
 
     Args:
         estimate: Of a share, a difference of shares, or a change of such a difference.
-        most: The most that it can be: 1 for a difference, 2 for its change.
-        least: The least; -most if it is not given.
+        maximum: The most that it can be: 1 for a difference, 2 for its change.
+        minimum: The least; -maximum if it is not given.
     """
     if estimate.ci_low is None or estimate.ci_high is None:
         return estimate
-    least = -most if least is None else least
+    minimum = -maximum if minimum is None else minimum
     return estimate._replace(
-        ci_low=max(estimate.ci_low, least), ci_high=min(estimate.ci_high, most)
+        ci_low=max(estimate.ci_low, minimum), ci_high=min(estimate.ci_high, maximum)
     )
 
 
@@ -111,8 +111,8 @@ def degrees_of_freedom(parts: Floats) -> float:
     squares = np.square(parts)
     total = float(squares.sum())
     spread = float(np.square(squares).sum()) - total**2 / max(n, 1)
-    most = float(max(n - 1, 1))
-    return most if spread <= 2 * total**2 / most else max(1.0, 2 * total**2 / spread)
+    maximum = float(max(n - 1, 1))
+    return maximum if spread <= 2 * total**2 / maximum else max(1.0, 2 * total**2 / spread)
 
 
 def scored(score: Score, totals: Floats) -> Floats:

@@ -74,12 +74,12 @@ def correct_labels(group: PpiInput, *, shares: bool = False) -> PpiEstimate:
     """
     same_length(judge=group.judge, human=group.human, strata=group.strata)
     judge = finite_array(group.judge, "judge")
-    known = np.array([value is not None for value in group.human], dtype=bool)
+    is_labelled = np.array([value is not None for value in group.human], dtype=bool)
     human = finite_array([0.0 if value is None else value for value in group.human], "human")
     names, values, variance = np.asarray(group.strata, dtype=object), judge.copy(), 0.0
     for name in dict.fromkeys(group.strata):
         inside = names == name
-        errors = (human - judge)[inside & known]
+        errors = (human - judge)[inside & is_labelled]
         n = len(errors)
         if n < (1 if shares else 2):
             raise ValueError(f"stratum {name!r}: {n} labels, too few for its error")
@@ -144,7 +144,7 @@ def ppi_contrast(
     Raises:
         ValueError: As of `correct_labels`, or if the groups differ in length.
     """
-    same_length(**{f"group {at}": group.judge for at, (_, group) in enumerate(groups)})
+    same_length(**{f"group {number}": group.judge for number, (_, group) in enumerate(groups)})
     if not len(groups[0][1].judge):
         return Estimate(None, method="ppi")
     corrected = [(sign, correct_labels(group, shares=shares)) for sign, group in groups]
@@ -152,8 +152,8 @@ def ppi_contrast(
     estimate = _estimate(values, sum(item.variance for _, item in corrected), level, people)
     if not shares:
         return estimate
-    most, least = (float(sum(sign == end for sign, _ in groups) * end) for end in (1, -1))
-    return clip(estimate, most, least)
+    maximum, minimum = (float(sum(sign == end for sign, _ in groups) * end) for end in (1, -1))
+    return clip(estimate, maximum, minimum)
 
 
 def _estimate(
@@ -161,17 +161,17 @@ def _estimate(
 ) -> Estimate:
     value, n = float(values.mean()), len(values)
     of_people = [float(np.square(d).sum()) / (len(d) * (len(d) - 1)) for d in people]
-    rest = float(values.var() / n + variance)
-    se, method = (rest + sum(of_people)) ** 0.5, "ppi, people" if people else "ppi"
+    variance_of_mean = float(values.var() / n + variance)
+    se, method = (variance_of_mean + sum(of_people)) ** 0.5, "ppi, people" if people else "ppi"
 
     def half(level: float) -> float:
         """Return half the interval: each set of people counts by its own Student's t.
 
         One t for the sum (Satterthwaite) is too narrow where two people happen to agree.
         """
-        squares = normal_quantile(level) ** 2 * rest
-        for square, d in zip(of_people, people, strict=True):
-            squares += t_quantile(level, len(d) - 1) ** 2 * square
+        squares = normal_quantile(level) ** 2 * variance_of_mean
+        for variance_of_people, d in zip(of_people, people, strict=True):
+            squares += t_quantile(level, len(d) - 1) ** 2 * variance_of_people
         return float(squares**0.5)
 
     p = normal_p(value, se) if se > 0 else None

@@ -24,8 +24,8 @@ ECE_BINS = 15
 def brier_sums(rows: Rows[K]) -> Sums[K]:
     """Return per question the sum of squared errors, and the number of rows; None without a row."""
     sums: Sums[K] = {}
-    for key, own in rows.items():
-        errors = [(label - chance) ** 2 for label, chance in own if chance is not None]
+    for key, pairs in rows.items():
+        errors = [(label - chance) ** 2 for label, chance in pairs if chance is not None]
         sums[key] = (sum(errors), float(len(errors))) if errors else None
     return sums
 
@@ -37,14 +37,14 @@ def ece_sums(rows: Rows[K]) -> Sums[K]:
     left.
     """
     sums: Sums[K] = {}
-    for key, own in rows.items():
+    for key, pairs in rows.items():
         columns = [0.0] * (ECE_BINS + 1)
-        for label, chance in own:
+        for label, chance in pairs:
             if chance is None or chance == 0.5:
                 continue
             confidence = max(chance, 1 - chance)
-            at = int(np.clip(np.ceil(confidence * ECE_BINS) - 1, 0, ECE_BINS - 1))
-            columns[at] += float((chance > 0.5) == (label == 1)) - confidence
+            bin_index = int(np.clip(np.ceil(confidence * ECE_BINS) - 1, 0, ECE_BINS - 1))
+            columns[bin_index] += float((chance > 0.5) == (label == 1)) - confidence
             columns[-1] += 1
         sums[key] = tuple(columns) if columns[-1] else None
     return sums

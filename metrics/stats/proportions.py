@@ -191,8 +191,11 @@ def unpaired_proportions(
     )
     se, centre = float(np.sqrt(variance)), float(moved[0] - moved[1])
     half = normal_quantile(level) * se
-    least, most = -slopes[0] * chance[0] - 1, 1 + slopes[1] * chance[1]  # none correct, and all
-    low, high = max(least, centre - half), min(most, centre + half)
+    minimum, maximum = (
+        -slopes[0] * chance[0] - 1,
+        1 + slopes[1] * chance[1],
+    )  # none or all
+    low, high = max(minimum, centre - half), min(maximum, centre + half)
     p = normal_p(centre, se)
     return Estimate(float(raw[0] - raw[1]), low, high, p, se, n, "agresti-caffo")
 

@@ -67,11 +67,11 @@ def rank_intervals(
             one_sided[i, j] = _one_sided(difference, p)
             one_sided[j, i] = _one_sided(-difference, p)
     adjusted = zip(one_sided, holm([*one_sided.values()]), strict=True)
-    shown = {pair for pair, p in adjusted if p is not None and p <= 1 - level}
+    better_pairs = {pair for pair, p in adjusted if p is not None and p <= 1 - level}
     intervals = []
     for i in range(n):
-        better = tuple(j for j in range(n) if (j, i) in shown)
-        worse = tuple(j for j in range(n) if (i, j) in shown)
+        better = tuple(j for j in range(n) if (j, i) in better_pairs)
+        worse = tuple(j for j in range(n) if (i, j) in better_pairs)
         intervals.append(RankInterval(1 + len(better), n - len(worse), better, worse))
     return intervals
 

@@ -38,7 +38,7 @@ class GroupedRows(NamedTuple):
 def rows_of(rows: Rows[K], keys: Sequence[K] | None = None) -> GroupedRows:
     """Return the usable rows of some questions in their order, or of all that have any."""
     keys = [key for key in rows if _usable(rows[key])] if keys is None else keys
-    usable = [(*row, at) for at, key in enumerate(keys) for row in _usable(rows[key])]
+    usable = [(*row, position) for position, key in enumerate(keys) for row in _usable(rows[key])]
     labels, chances, owner = np.array(usable, dtype=float).reshape(-1, 3).T
     return GroupedRows(labels, chances, owner.astype(int), len(keys))
 
@@ -89,8 +89,8 @@ def auc_contrast(groups: Sequence[tuple[int, GroupedRows]], level: float = LEVEL
     n = groups[0][1].n
     if any(value is None for _, value, _ in found):
         return Estimate(None, n=n, method="delong")
-    value = sum(sign * (own or 0.0) for sign, own, _ in found)
-    parts = np.sum([sign * own for sign, _, own in found], axis=0)
+    value = sum(sign * (influence or 0.0) for sign, influence, _ in found)
+    parts = np.sum([sign * influence for sign, _, influence in found], axis=0)
     return student(value, parts, n - 1, level)._replace(method="delong")
 
 

@@ -22,8 +22,8 @@ def mean_error(values: Sequence[float | None]) -> float | None:
     Returns:
         None with fewer than two defined values.
     """
-    known = [value for value in values if value is not None]
-    return stdev(known) / math.sqrt(len(known)) if len(known) > 1 else None
+    defined = [value for value in values if value is not None]
+    return stdev(defined) / math.sqrt(len(defined)) if len(defined) > 1 else None
 
 
 def ratio_error(pairs: Sequence[Sequence[float] | None]) -> float | None:
@@ -39,12 +39,12 @@ def ratio_error(pairs: Sequence[Sequence[float] | None]) -> float | None:
     Returns:
         None with fewer than two questions that have rows.
     """
-    known = [(pair[0], pair[1]) for pair in pairs if pair and pair[1]]
-    n, total = len(known), sum(rows for _, rows in known)
+    counts = [(pair[0], pair[1]) for pair in pairs if pair and pair[1]]
+    n, total = len(counts), sum(rows for _, rows in counts)
     if n < 2:
         return None
-    share = sum(hits for hits, _ in known) / total
-    squares = math.fsum((hits - share * rows) ** 2 for hits, rows in known)
+    share = sum(hits for hits, _ in counts) / total
+    squares = math.fsum((hits - share * rows) ** 2 for hits, rows in counts)
     return math.sqrt(n / (n - 1) * squares) / total
 
 
@@ -71,11 +71,11 @@ def jackknife_error(
         score([value for i, value in enumerate(values) if i % count != group])
         for group in range(count)
     ]
-    known = [each for each in scores if each is not None and math.isfinite(each)]
-    if len(known) < count:
+    defined = [each for each in scores if each is not None and math.isfinite(each)]
+    if len(defined) < count:
         return None
-    mean = math.fsum(known) / count
-    return math.sqrt((count - 1) / count * math.fsum((each - mean) ** 2 for each in known))
+    mean = math.fsum(defined) / count
+    return math.sqrt((count - 1) / count * math.fsum((each - mean) ** 2 for each in defined))
 
 
 def sums_error(score: Score, sums: Sequence[Sequence[float] | None]) -> float | None:

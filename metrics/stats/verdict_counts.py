@@ -44,10 +44,10 @@ def verdict_counts(
     for question, label, verdict in zip(questions, labels, verdicts, strict=True):
         if label not in (0, 1) or verdict not in (0, 1, None):
             raise ValueError(f"labels and verdicts must be 0 or 1, got {label!r} and {verdict!r}")
-        own = cells.setdefault(question, [0, 0, 0, 0])
+        counts = cells.setdefault(question, [0, 0, 0, 0])
         if verdict is not None:
-            own[_CELLS[label, verdict]] += 1
-    return {key: VerdictCounts(*own) if any(own) else None for key, own in cells.items()}
+            counts[_CELLS[label, verdict]] += 1
+    return {key: VerdictCounts(*counts) if any(counts) else None for key, counts in cells.items()}
 
 
 def _ratio(hits: Floats, total: Floats) -> Floats:
