@@ -7,7 +7,6 @@ import json
 import shutil
 from pathlib import Path
 from statistics import fmean
-from types import SimpleNamespace
 
 import pytest
 from builders import changed, evaluated, results_in
@@ -177,7 +176,7 @@ IDS = ("--model-id", "me/model")
 def test_a_card_whose_results_the_hub_reads(liveqa, full, tmp_path):
     to = tmp_path / "to"
     said = submit("hf", liveqa, to, *IDS)
-    assert "8 results" in said and "Nothing was uploaded" in said
+    assert "8 results" in said and "hf upload me/model" in said
     name, results = model_index_to_eval_results(metadata_load(to / "README.md")["model-index"])
     assert name == "model"
     scores = results_in(liveqa)["results"]
@@ -219,9 +218,7 @@ def test_an_existing_card_keeps_everything_else(liveqa, tmp_path):
         submit("hf", liveqa, tmp_path / "c", *IDS, "--card", str(own))
 
 
-def test_what_should_not_be_published_is_refused(liveqa, run, tmp_path, monkeypatch):
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-
+def test_what_should_not_be_published_is_refused(liveqa, run, tmp_path):
     def refused(out: Path, message: str, *words: str) -> None:
         with pytest.raises(DataError, match=message):
             submit("hf", out, tmp_path / "to", *(words or IDS))
@@ -232,34 +229,6 @@ def test_what_should_not_be_published_is_refused(liveqa, run, tmp_path, monkeypa
     evaluated(run, tmp_path / "sample", ["xlinghealth_verifiability_demo_en"])
     refused(tmp_path / "sample", "is over the bundled sample")
     refused(liveqa, "not of the form ORG/NAME", "--model-id", "model")
-    refused(liveqa, "set the environment variable HF_TOKEN", *IDS, "--push")
-
-
-@pytest.mark.parametrize("word", ["--push", "--pull-request"])
-def test_upload(liveqa, tmp_path, monkeypatch, word):
-    monkeypatch.setenv("HF_TOKEN", "hf_0123456789")
-    calls = []
-
-    def load(source, token=None):
-        calls.append(("load", source, token))
-        return ModelCard("---\nlicense: mit\n---\n# Theirs\n")
-
-    def push(card, repo, **options):
-        calls.append(("push", repo, options["create_pr"], len(card.data.eval_results)))
-        return "https://huggingface.co/me/model/commit/1"
-
-    monkeypatch.setattr(ModelCard, "load", load)
-    monkeypatch.setattr(ModelCard, "push_to_hub", push)
-    said = submit("hf", liveqa, tmp_path / "to", *IDS, word)
-    assert calls == [
-        ("load", "me/model", "hf_0123456789"),
-        ("push", "me/model", word != "--push", 8),
-    ]
-    assert "Uploaded to me/model: https://huggingface.co/me/model/commit/1" in said
-    assert "# Theirs" in (tmp_path / "to" / "README.md").read_text()
-    monkeypatch.setattr(ModelCard, "push_to_hub", SimpleNamespace(side_effect=None))
-    with pytest.raises(DataError, match="the upload failed"):
-        submit("hf", liveqa, tmp_path / "again", *IDS, word)
 
 
 def test_scores_that_many_questions_lack_are_refused(liveqa):

@@ -199,6 +199,7 @@ _TASKS = (
     ("xling_custom_verifiability", "the model says which answers are right; no judge is needed"),
     ("xling_custom_consistency", "answers to one question are compared; no judge is needed"),
 )  # fmt: skip
+_SAVE = "--apply_chat_template --output_path out --log_samples"
 _JUDGE = {"model": "local-chat-completions", "model_args": {"model": "...", "base_url": "..."}}
 
 
@@ -215,8 +216,10 @@ def next_steps(path: Path, counts: Mapping[str, Mapping[str, int]], refused: boo
             given = f"data_dir={path}"
             if "a judge " in description:
                 given = json.dumps({"data_dir": str(path), "judge": _JUDGE}, ensure_ascii=False)
-            command = f"lm_eval --model ... --tasks {task} --metadata {shlex.quote(given)}"
+            command = f"lm_eval --model ... --tasks {task} --metadata {shlex.quote(given)} {_SAVE}"
             yield f"{'Next' if task == used[0] else 'or'}: {command} ({description})"
+    if used:
+        yield "Then: xling report out"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

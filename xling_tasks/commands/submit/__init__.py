@@ -31,11 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dataset-id", metavar="ORG/NAME", help="your own questions (xling_custom_*) on the Hub"
     )
     add_output(hub, "folder to write")
-    hub.add_argument(
-        "--card", type=user_path, metavar="FILE",
-        help="model card to add the section to; an upload takes the repository's",
-    )  # fmt: skip
-    way = hub.add_mutually_exclusive_group()
-    way.add_argument("--push", action="store_true", help="commit to the model (HF_TOKEN)")
-    way.add_argument("--pull-request", action="store_true", help="open a pull request (HF_TOKEN)")
+    text = "the model's card, to which the results are added (hf download ORG/NAME README.md)"
+    hub.add_argument("--card", type=user_path, metavar="FILE", help=text)
     hub.set_defaults(run=hf.run)

@@ -1,12 +1,11 @@
 """`xling submit hf`: results in the metadata of a model card (model-index), and a section of it.
 
-Nothing leaves the machine without `--push` or `--pull-request`.
+Nothing is uploaded: the command that does it is printed.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from xling_tasks.report.record import Record, Score
 from xling_tasks.report.verdicts import Options
 from xling_tasks.secrets import public
 
-CARD, TOKEN = "README.md", "HF_TOKEN"
+CARD = "README.md"
 MOST_UNSCORED = 0.05  # share of questions without a score: the margin of most verdicts
 BEGIN, END = "<!-- xling-tasks:begin -->", "<!-- xling-tasks:end -->"
 
@@ -46,13 +45,10 @@ Run: `{model}`, {versions}.
 
 
 def run(options: argparse.Namespace) -> str:
-    """Write the model card; upload it if asked to."""
+    """Write the model card, and return the command that offers it to the model."""
     _check_id("--model-id", options.model_id)
     if options.dataset_id is not None:
         _check_id("--dataset-id", options.dataset_id)
-    uploads, token = options.push or options.pull_request, os.environ.get(TOKEN)
-    if uploads and not token:
-        raise DataError(f"to upload, set the environment variable {TOKEN} to a token of the Hub")
     refuse_files(options.to, [CARD])
     model = _read_model(options.out_dir)
     record = make_record([model], Options())
@@ -63,19 +59,17 @@ def run(options: argparse.Namespace) -> str:
             f"{options.out_dir}: no score over a dataset on the Hub; --dataset-id names the one "
             "that holds your own questions"
         )
-    card = _load_card(options, token if uploads else None)
+    card = _load_card(options)
     add_results(card, results, options.model_id.rpartition("/")[2])
     card.text = with_section(card.text, describe(record, model))
     with writing(options.to):
         options.to.mkdir(parents=True, exist_ok=True)
         card.save(options.to / CARD)
-    lines = [f"{options.to / CARD}: {len(results)} results."]
-    if uploads:
-        done = _push(card, options, token)
-        lines.append(f"Uploaded to {options.model_id}: {done}")
-    else:
-        lines.append("Nothing was uploaded: --pull-request offers it to the model, --push commits.")
-    return "\n".join(lines)
+    path = options.to / CARD
+    return (
+        f"{path}: {len(results)} results. Nothing was uploaded; to offer the card to the model: "
+        f"hf upload {options.model_id} {path} {CARD} --create-pr"
+    )
 
 
 def _check_id(option: str, given: str) -> None:
@@ -197,23 +191,18 @@ def _metric_name(score: Score) -> str:
 # The card
 
 
-def _load_card(options: argparse.Namespace, token: str | None) -> Any:
-    """Load the card of --card, that of the repository before an upload, or an empty one."""
+def _load_card(options: argparse.Namespace) -> Any:
+    """Load the card of --card, or make an empty one."""
     import yaml
     from huggingface_hub import ModelCard
-    from huggingface_hub.errors import EntryNotFoundError
 
-    source = options.model_id if token else options.card
+    source = options.card
     if source is None:
         return ModelCard(f"---\n{{}}\n---\n# {options.model_id.rpartition('/')[2]}\n")
     try:
-        return ModelCard.load(source, token=token)
-    except EntryNotFoundError:
-        return ModelCard(f"---\n{{}}\n---\n# {options.model_id.rpartition('/')[2]}\n")
+        return ModelCard.load(source)
     except OSError as error:
-        if token:
-            raise DataError(f"{source} cannot be read on the Hub: {_first_line(error)}") from None
-        raise DataError(f"--card {source}: {unreadable(Path(source), error)}") from error
+        raise DataError(f"--card {source}: {unreadable(source, error)}") from error
     except (yaml.YAMLError, ValueError, LookupError, TypeError) as error:
         raise DataError(f"{source}: the card's metadata cannot be read: {error}") from error
 
@@ -266,23 +255,3 @@ def describe(record: Record, model: Model) -> str:
         begin=BEGIN, end=END, scores=table(rows), model=public(model.full),
         versions="; ".join(versions),
     )  # fmt: skip
-
-
-def _push(card: Any, options: argparse.Namespace, token: str | None) -> str:
-    try:
-        return str(
-            card.push_to_hub(
-                options.model_id, token=token, create_pr=options.pull_request,
-                commit_message="Add xling-tasks results",
-            )
-        )  # fmt: skip
-    except Exception as error:  # the HTTP library has errors of its own
-        raise DataError(
-            f"{options.model_id}: the upload failed: {_first_line(error)}. The card is in "
-            f"{options.to}"
-        ) from None
-
-
-def _first_line(error: Exception) -> str:
-    text = next(iter(str(error).strip().splitlines()), "")
-    return f"{type(error).__name__}: {text[:300]}"
