@@ -1,9 +1,8 @@
 """Read the letters of the chosen options in a model's response, in any language; never guess.
 
-A response becomes a row of kinds, one sign a token (`text`, `choice_mentions`). The rules of
-`rules.yaml` match letters in it; its guards reject a match that is negated, conditional or quoted,
-and mark one that hedges. Matches that differ leave a response unparsed, except a last one that is
-called final or follows a retraction.
+The rules of `rules.yaml` match letters in a response's row of kinds; its guards reject what is
+negated, conditional or quoted, and mark what hedges. Matches that differ leave a response unparsed,
+except a last one that is called final or follows a retraction.
 """
 
 from __future__ import annotations
@@ -14,14 +13,7 @@ from typing import NamedTuple
 
 from xling_tasks.readers.choice_mentions import find_native_letters, tokenize_choices
 from xling_tasks.readers.patterns import load_patterns
-from xling_tasks.readers.text import (
-    drop_next_question,
-    normalize_text,
-    opens_with_question,
-    signs_of,
-    strip_markup,
-    tokenize,
-)
+from xling_tasks.readers.text import signs_of, split_next_question, strip_markup, tokenize
 
 RULES, GUARDS, SIGNALS = map(load_patterns, ("letters", "guards", "signals"))
 
@@ -150,7 +142,9 @@ class ChoiceReader:
         rules = ["label", "verb last", "choice, verb last", "label alone", "short line"]
         rules += ["label of what is false"] * self.asks_for_false
         labels = next((found for rule in rules if (found := list(self.find(rule)))), [])
-        opening, last = self._opening(), self._last_line()
+        walks = len(set(self._listed("lone"))) > 1 or GUARDS["true and false"].search(self.kinds)
+        last = None if walks else next(self.find("last line"), None)
+        opening = None if walks else self._opening()
         chosen = labels[-1] if labels else opening or last
         if chosen is None:
             return None
@@ -162,8 +156,7 @@ class ChoiceReader:
         others += self.find("last sentence")
         if chosen.letters == _HEDGED or any(self._differ(other, chosen) for other in others):
             raise _ContradictionError
-        goes_on = self.several and self._goes_on(chosen)
-        if goes_on or GUARDS["retraction"].search(self.kinds, chosen.end):
+        if GUARDS["retraction"].search(self.kinds, chosen.end):
             raise _ContradictionError
         return chosen.letters
 
@@ -174,16 +167,6 @@ class ChoiceReader:
         final = SIGNALS["final"].search(self.kinds[chosen.start : chosen.end])
         turn = SIGNALS["turn"].search(self.kinds[other.end : chosen.start])
         return other.start > chosen.start or not (final or turn or other.letters == _HEDGED)
-
-    def _goes_on(self, chosen: Statement) -> bool:
-        """Tell whether a sentence behind a list names more letters, and not as wrong ones."""
-        for match in SIGNALS["sentence"].finditer(self.kinds, chosen.end):
-            tokens = self.tokens[match.start() : match.end()]
-            named = (token.letters for token in tokens if token.kind in ("letter", "item"))
-            more = frozenset().union(*named) - chosen.letters
-            if more and not SIGNALS["refusing"].search(match[0]):
-                return True
-        return False
 
     def _statements(self, rule: str) -> list[Statement]:
         """Return statements on one letter, unless the response looks for what is false."""
@@ -196,24 +179,13 @@ class ChoiceReader:
         """Return the letters of each place that lists a letter."""
         return [self._letters(*match.span()) for match in GUARDS[guard].finditer(self.kinds)]
 
-    def _at_edge(self, rule: str) -> Statement | None:
-        """Find a letter at an edge of a response that does not walk through its options."""
-        walks = len(set(self._listed("lone"))) > 1 or GUARDS["true and false"].search(self.kinds)
-        return None if walks else next(self.find(rule), None)
-
     def _opening(self) -> Statement | None:
         """Find a letter that opens the response; the first one may open a list of them."""
-        opening = self._at_edge("opening")
+        opening = next(self.find("opening"), None)
         if opening is None or min(self.options) not in opening.letters:
             return opening
         later = [row for row in self._listed("listed anywhere") if min(row) > max(opening.letters)]
         return opening if SIGNALS["lone opening"].match(self.kinds) or not later else None
-
-    def _last_line(self) -> Statement | None:
-        """Find a letter, or a letter and its text, that is all of the last line."""
-        last = self._at_edge("last line")
-        item = last and self.tokens[last.end - 1].kind == "item"
-        return None if item and len(self._listed("listed")) > 1 else last
 
     def _read_items(self) -> frozenset[str] | None:
         """Read a letter with its own text, in a sentence or as the one such line."""
@@ -271,16 +243,16 @@ def read_letters(
         cut: Whether the response reached the limit of length, so that a list at its end may go on.
         question: The question; native letters (А Б В Г) count where it shows them.
     """
-    question = normalize_text(question).strip()
-    text = strip_markup(response)
+    question, text = strip_markup(question), strip_markup(response)
     text = text.removeprefix(question).strip() or text
     if not text or not options:
         return None
     native = find_native_letters(question, options)
-    reader = ChoiceReader(drop_next_question(text), options, native, several)
+    answer, opens_with_question = split_next_question(text)
+    reader = ChoiceReader(answer, options, native, several)
     if not SIGNALS["mention"].search(reader.kinds):  # the response restates the question first
         reader = ChoiceReader(text, options, native, several)
-    if opens_with_question(text) and len(SIGNALS["item or text"].findall(reader.kinds)) < 2:
+    if opens_with_question and len(SIGNALS["item or text"].findall(reader.kinds)) < 2:
         return None  # the response answers a question that it made up
     kinds = signs_of(tokenize(question))
     reader.asks_for_false = bool(SIGNALS["asks for what is false"].search(kinds))

@@ -15,8 +15,7 @@ WORD_KINDS = (
     *("not", "or", "if", "wait", "unsure", "rather", "but", "maybe", "hearsay", "none", "wrong"),
     *("answer", "option", "this", "is", "right", "choose", "and", "final", "the", "likely"),
     *("because", "offer", "partly", "other"),
-)
-"""Kinds of words in `words.yaml`. A word of two kinds in one language has the first of them."""
+)  # of `words.yaml`; a word of two kinds in one language has the first of them
 
 _OTHER_KINDS = (
     *("yes", "no", "cannot", "assist", "refer", "letter", "letters", "item", "text", "stranger"),
@@ -24,7 +23,6 @@ _OTHER_KINDS = (
     *("quote", "dash", "slash"),
 )
 SIGNS = {"line": "\n"} | {k: chr(0x100 + n) for n, k in enumerate(WORD_KINDS + _OTHER_KINDS)}
-"""The character of each kind in a row of kinds; `line` is one or more line breaks."""
 
 _PLACES = {"start": r"\A", "end": r"\Z", "line_start": "^", "line_end": "$"}
 _GROUPS = (
@@ -45,9 +43,7 @@ def load_rules() -> dict[str, Any]:
 def load_patterns(section: str) -> dict[str, re.Pattern[str]]:
     """Compile the patterns of a section of the table, by name."""
     rows = load_rules()[section].items()
-    return {
-        name: compile_pattern(row if isinstance(row, str) else row["pattern"]) for name, row in rows
-    }
+    return {k: compile_pattern(row if isinstance(row, str) else row["pattern"]) for k, row in rows}
 
 
 @functools.cache

@@ -1,31 +1,25 @@
 """Read Yes or No in a model's response, in any language; never guess.
 
-The question is whether an answer is correct. A verdict is a word (Yes, No, true, wrong) that opens
-the response, follows a label, or is a sentence; or a statement on the answer ('The answer is not
-correct'). A response that hedges, asks or says both is left unparsed.
+A verdict on an answer is a word (Yes, false) that opens a response, follows a label or is a
+sentence, or a statement ('The answer is not correct'). One that hedges is none.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 
+import regex
+
 from xling_tasks.readers.patterns import SIGNS, load_patterns
-from xling_tasks.readers.text import (
-    Token,
-    drop_next_question,
-    load_words,
-    signs_of,
-    strip_markup,
-    tokenize,
-)
+from xling_tasks.readers.text import signs_of, split_next_question, strip_markup, tokenize
 
 WORDS = load_patterns("yes or no")
 STATEMENTS = load_patterns("statements")
 SIGNALS = load_patterns("verdict signals")
 
 _FIELD = re.compile(r"[\"']([^\"'\n{}:]{1,40})[\"']\s*:\s*[\"']?([^\"',}\n]+)")  # "answer": "yes"
+_LONE_SHI = regex.compile(r"(?<!\p{Han})是(?!\p{Han})")  # Yes; within a clause it is a copula
 _TRUE, _FALSE = SIGNS["yes"] + SIGNS["right"], SIGNS["no"] + SIGNS["wrong"]
 _HEAD = re.compile("[{line}{stop}{comma}]*".format_map(SIGNS))
 
@@ -37,14 +31,14 @@ def read_verdict(response: str, answer: str | None = None) -> int | None:
         response: The model's response.
         answer: The answer that it judges; a response that repeats it is read behind it.
     """
-    text = strip_markup(response)
+    text = _LONE_SHI.sub("是的", strip_markup(response))
     answer = (answer or "").strip()
     if len(answer) > 20 and text.startswith(answer):
         text = text.removeprefix(answer).strip()
-    text = drop_next_question(text)
+    text, _ = split_next_question(text)
     if re.match(r"\s*(?:json)?\s*\{", text):
         return _read_field(text)
-    kinds = signs_of(_mark_copulas(tokenize(text, "yes_no")))
+    kinds = signs_of(tokenize(text, "yes_no"))
     verdicts = {verdict for name in WORDS for verdict in _find(WORDS[name], kinds)}
     labelled = any(True for _ in _find(WORDS["label"], kinds))
     if not labelled:
@@ -56,23 +50,6 @@ def read_verdict(response: str, answer: str | None = None) -> int | None:
     opposite = SIGNALS["not Yes" if verdict else "not No"]
     contradicted = not labelled and (SIGNALS["both"].search(kinds) or opposite.search(kinds))
     return None if contradicted else verdict
-
-
-@functools.cache
-def _copulas() -> frozenset[str]:
-    return frozenset(word for row in load_words().values() for word in row.get("is", ()))
-
-
-def _mark_copulas(tokens: list[Token]) -> list[Token]:
-    """Make 'is' of a word that is also 'yes' (是), unless it is a clause of its own."""
-    marks = SIGNALS["sentence mark"]
-    kinds = "\n" + signs_of(tokens) + "\n"
-    rows = []
-    for at, token in enumerate(tokens):
-        alone = marks.match(kinds, at) and marks.match(kinds, at + 2)
-        copula = token.kind == "yes" and token.text in _copulas() and not alone
-        rows.append(token._replace(kind="is") if copula else token)
-    return rows
 
 
 def _read_field(text: str) -> int | None:
