@@ -203,10 +203,13 @@ def _require_files(model: str, revision: str | None) -> None:
     """Raise if torch or the model is missing, before torch is loaded, which takes seconds."""
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise ExtraMissing('encoders need torch and transformers: pip install "xling-tasks[hf]"')
-    if not Path(model).is_dir():
-        from huggingface_hub import hf_hub_download
+    if Path(model).is_dir():
+        return
+    from huggingface_hub import HfApi, try_to_load_from_cache
 
-        hf_hub_download(model, "config.json", revision=revision)
+    if not isinstance(try_to_load_from_cache(model, "config.json", revision=revision), str):
+        # Not `hf_hub_download`, which retries for 23 seconds without a network.
+        HfApi().model_info(model, revision=revision, timeout=10)
 
 
 def default_layer(model: str) -> int:

@@ -54,7 +54,10 @@ def test_scripts():
         ("dag: {name: Dagbani, nllb: dag_Latn, scripts: [Arab]}", "scripts: the first .* Latn"),
         ("dag: {name: Dagbani, nllb: dag_Latn, near: tw}", r"dag: near: expected a list, as in"),
         ("dag: {name: Dagbani, nllb: dag_Latn, near: [no]}", r"dag: near: 'no' is not another row"),
-        ("dag: {name: Dagbani, nllb: dag_Latn, ours: yes}", "dag: ours: expected true or false"),
+        (
+            "dag: {name: Dagbani, nllb: dag_Latn, ours: true or no}",
+            "ours: expected true or false, got 'true or no'",
+        ),
         ("dag: {name: Dagbani, nllb: dag_Latn, words: icu}", "dag: words: expected a list"),
         ("dag: {name: Dagbani, nllb: dag_Latn, density: 3}", "density: expected a number between"),
         ("dag: {name: Dagbani, nllb: dag_Latn, ours: 1}", "dag: ours: expected true or false"),

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
+from xling_metrics.yaml_file import read_yaml
 
 TABLE = Path(__file__).with_name("rules.yaml")
 
@@ -36,8 +36,7 @@ _SET_OR_WORD = re.compile(r"\[[^\]]*\]|(?<!\?P<)\b[a-z_]+")
 @functools.cache
 def load_rules() -> dict[str, Any]:
     """Load the table of rules."""
-    table: dict[str, Any] = yaml.safe_load(TABLE.read_text("utf-8"))
-    return table
+    return dict(read_yaml(TABLE))
 
 
 def load_patterns(section: str) -> dict[str, re.Pattern[str]]:
