@@ -61,12 +61,20 @@ OWN = (
     "mcqa",
     "rubric",
 )
-"""The kinds of task over users' own questions, each a task with all languages."""
+"""The kinds of task over users' own questions.
+
+Those of one language each get their tasks from the user's file when the harness looks for tasks
+(`xling_tasks.discovery`); the task of the kind's name stands for them until then. Rubrics have a
+bundled sample, and so tasks of their own.
+"""
+RUBRIC_LANGUAGES = ("en", "es", "zh", "hi", "fr", "ar")
+"""The languages of the bundled conversations."""
 
 FOLDERS = {
     "xling_translate_evaluate": "translate_evaluate",
     "xlinghealth_information": "translate_evaluate",
     "xling_custom": "custom",
+    "xling_custom_rubric": "custom",
 }
 """Groups whose folder is not the first part of their name."""
 
@@ -97,7 +105,14 @@ def leaves() -> dict[str, Leaf]:
             made[name] = Leaf("mmedbench", kind, record, language)
     for name, kind, record in TRANSLATE_EVALUATE:
         made[name] = Leaf("translate_evaluate", kind, record)
-    return made | {f"xling_custom_{kind}": Leaf("custom", kind, "own") for kind in OWN}
+    made |= {
+        f"xling_custom_{kind}": Leaf("custom", kind, "custom") for kind in OWN if kind != "rubric"
+    }
+    return made | {name: Leaf("custom", "rubric", "custom", name[-2:]) for name in _rubrics()}
+
+
+def _rubrics() -> list[str]:
+    return [f"xling_custom_rubric_{code}" for code in RUBRIC_LANGUAGES]
 
 
 def leaves_of(names: Iterable[str]) -> dict[str, Leaf]:
@@ -128,6 +143,7 @@ def groups() -> dict[str, list[str]]:
         **_mmedbench_groups(),
         "xlinghealth_information": [f"xlinghealth_information_{each}" for each in DATASETS],
         "xling_translate_evaluate": ["xling_information", "xling_empathy"],
+        "xling_custom_rubric": _rubrics(),
         "xling_custom": [
             f"xling_custom_{kind}" for kind in ("correctness", "consistency", "verifiability")
         ],

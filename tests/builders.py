@@ -111,13 +111,18 @@ def our_index_once() -> Iterator[None]:
     """Let the harness's index leave out its own task files, and read ours once and for all."""
     from lm_eval.tasks import manager
 
-    from xling_tasks.discovery import task_folder
+    from xling_tasks.discovery import add_custom_tasks, task_folder
 
     build, known = manager.TaskIndex.build, {task_folder(), Path(manager.__file__).parent}
 
     def ours(paths: Iterable[Path], **options: Any) -> Any:
+        metadata = sys._getframe(1).f_locals.get("metadata")  # where our own hook looks too
         others = [path for path in paths if Path(path).resolve() not in known]
-        return build([task_folder(), *others], **options) if others else pickle.loads(_our_index())
+        if others:
+            return build([task_folder(), *others], **options)
+        tasks = pickle.loads(_our_index())
+        add_custom_tasks(tasks, metadata or {})
+        return tasks
 
     _our_index()
     with mock.patch.object(manager.TaskIndex, "build", staticmethod(ours)):
@@ -201,6 +206,12 @@ def of_task(found: dict[str, Any], task: str) -> OfTask:
         found["configs"][task]["metadata"]["xling"],
         found,
     )
+
+
+def by_language(found: dict[str, Any], group: str) -> dict[str, OfTask]:
+    """The tasks of a group over users' own questions, by language."""
+    names = [name for name in found["configs"] if name.rpartition("_")[0] == group]
+    return {name.rpartition("_")[2]: of_task(found, name) for name in names}
 
 
 def as_written(found: Mapping[str, Any]) -> dict[str, Any]:

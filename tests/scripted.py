@@ -39,8 +39,7 @@ def reply(prompt: str) -> str:
         said = ["SUPPORTED" if claim in texts["reference"] else "NOT SUPPORTED" for claim in claims]
         verdicts = [{"claim": n, "verdict": each} for n, each in enumerate(said, 1)]
         return json.dumps({"verdicts": verdicts})
-    if match := re.search(r"^Sentence: (.+)\n\nTranslation:", prompt, re.M):
-        # A splitter may leave two sentences together.
+    if match := re.search(r"^Text: (.+)\n\nTranslation:", prompt, re.M | re.S):
         known = [own for own in english_of() if own in match[1]]
         return " ".join(english_of()[own] for own in sorted(known, key=match[1].index))
     return '{"ready": true}' if '"ready"' in prompt else "ready"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from xling_tasks.lm import journaled
+from xling_tasks.lm.resumable import ResumableLM
 
 
 class Killed(BaseException):
@@ -19,14 +19,14 @@ class Killed(BaseException):
 @contextmanager
 def dying_after(answers: int) -> Iterator[None]:
     """A run in here dies when the model has given some answers."""
-    add, left = journaled.Keeper._told, itertools.count(answers, -1)
+    keep, left = ResumableLM._keep, itertools.count(answers, -1)
 
-    def told(self: Any, *args: Any) -> None:
+    def keep_or_die(self: Any, *args: Any) -> None:
         if next(left) <= 0:
             raise Killed
-        add(self, *args)
+        keep(self, *args)
 
-    with mock.patch.object(journaled.Keeper, "_told", told):
+    with mock.patch.object(ResumableLM, "_keep", keep_or_die):
         yield
 
 

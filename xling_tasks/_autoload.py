@@ -1,37 +1,32 @@
-"""Start-up hook: wait for the harness's parts, then attach to them (see `xling_tasks.discovery`).
+"""Start-up hook: wait for the harness's task manager, then attach to it (`xling_tasks.discovery`).
 
 Every Python process in the environment imports this module, so it imports nothing that is not
-loaded already and does nothing until one of these parts is imported.
+loaded already and does nothing until that module is imported.
 """
 
 import os
 import sys
 
 _TARGET = "lm_eval.tasks.manager"
-_WAITED_FOR = {_TARGET: "attach", "lm_eval._cli.utils": "say_how_to_nest"}
-"""The harness's modules -> our function that is called with each once it has run."""
 
 
 class _Finder:
-    """A meta-path finder that acts once on each of these modules, and then is gone."""
+    """A meta-path finder that acts once, on that module, and then is gone."""
 
     def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
-        if name not in _WAITED_FOR:
+        if name != _TARGET:
             return None
-        call = _WAITED_FOR.pop(name)
-        # The command line is read before tasks are looked for, and not everybody reads one.
-        if name == _TARGET:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
         for finder in sys.meta_path:
-            find = None if finder is self else getattr(finder, "find_spec", None)
+            find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:
-                return _attach_after_load(spec, call)  # type: ignore[no-untyped-call]
+                return _attach_after_load(spec)  # type: ignore[no-untyped-call]
         return None
 
 
-def _attach_after_load(spec, call):  # type: ignore[no-untyped-def]
-    """Make the module's loader call a function of ours once the module has run."""
+def _attach_after_load(spec):  # type: ignore[no-untyped-def]
+    """Make the module's loader call `attach` once the module has run."""
     loader = spec.loader
     if not hasattr(loader, "exec_module"):
         return spec
@@ -40,9 +35,9 @@ def _attach_after_load(spec, call):  # type: ignore[no-untyped-def]
     def exec_module(module):  # type: ignore[no-untyped-def]
         run(module)
         try:
-            from xling_tasks import discovery
+            from xling_tasks.discovery import attach
 
-            getattr(discovery, call)(module)
+            attach(module)
         except Exception as error:
             import logging
 

@@ -13,21 +13,20 @@ where it reads the group and a distribution declares our folder in it.
 
 from __future__ import annotations
 
-import fnmatch
 import functools
-from collections.abc import Iterable
+import inspect
+import logging
+import re
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from xling_tasks.errors import SettingError, nearest
-from xling_tasks.harness.run import (
-    TASK_GROUP,
-    asked_for,
-    reads_entry_points,
-    reads_task_entry_points,
-)
-from xling_tasks.log_filter import clean_logs
+from xling_tasks.data.custom.documents import NEEDS, RECORD, CustomDocuments
+from xling_tasks.languages import language_of, stop_texts
+from xling_tasks.log import log
+from xling_tasks.secrets import redact_log
 
 MODELS = {
     "xling_baseline": "xling_tasks.lm.baseline:BaselineLM",
@@ -42,16 +41,19 @@ FILTERS = {
 }
 """Our filters, as name -> `module:class`."""
 
+TASK_GROUP = "lm_eval.tasks"
+"""The group of entry points that upstream's open change reads (pull request 4015)."""
+
 
 def task_folder() -> Path:
-    """The folder of our task files, as installed."""
+    """Return the folder of our task files, as installed."""
     import xling_task_yaml
 
     return Path(xling_task_yaml.__file__).resolve().parent
 
 
 def attach(manager: ModuleType) -> None:
-    """Make `lm_eval.tasks.manager` and the model registry know us, and our errors be short.
+    """Make `lm_eval.tasks.manager` and the registries know us; keep keys out of the logs.
 
     Args:
         manager: The freshly loaded module `lm_eval.tasks.manager`.
@@ -64,7 +66,7 @@ def attach(manager: ModuleType) -> None:
 
 
 def declared_tasks() -> bool:
-    """Whether an installed distribution declares our tasks by an entry point."""
+    """Return whether an installed distribution declares our tasks by an entry point."""
     from importlib import metadata
 
     try:
@@ -74,79 +76,99 @@ def declared_tasks() -> bool:
     return any(each.value.startswith(("xling_task_yaml", "xling_tasks")) for each in declared)
 
 
+def reads_task_entry_points(manager: ModuleType) -> bool:
+    """Return whether this release finds task folders by entry points itself."""
+    source = _task_sources(manager)
+    return f'"{TASK_GROUP}"' in source or f"'{TASK_GROUP}'" in source
+
+
+def _task_sources(manager: ModuleType) -> str:
+    names = (manager.__name__, "lm_eval.tasks._index", "lm_eval.tasks", "lm_eval.api.registry")
+    modules = [sys.modules[name] for name in names if name in sys.modules]
+    return "".join(inspect.getsource(module) for module in modules)
+
+
 def add_task_folder(index: Any, harness_folder: Path) -> None:
     """Let `index.build` scan our folder right after the harness's own.
 
     User folders come later in the list and therefore win. Nothing is added where the harness's
     own folder is not asked for (`include_defaults=False`) or where ours is in the list already
-    (a harness that discovers us by itself).
+    (a harness that discovers us by itself). Tasks over the user's own questions are added for the
+    languages of their file, which the caller's metadata names.
     """
     build = index.build
 
     @functools.wraps(build)
     def build_with_ours(paths: Iterable[Path], **options: Any) -> Any:
+        # `TaskManager.__init__` calls this, and hands the metadata on to nobody but its factory.
+        metadata = sys._getframe(1).f_locals.get("metadata")
         folders = list(paths)
         resolved = [Path(folder).resolve() for folder in folders]
         ours = task_folder()
         if harness_folder in resolved and ours not in resolved:
             folders.insert(resolved.index(harness_folder) + 1, ours)
-            _check_data()  # before the harness reads its own files, a minute on a busy machine
-        index = build(folders, **options)
-        _check_names(index, ours)
-        return index
+            resolved.append(ours)
+        tasks = build(folders, **options)
+        if ours in resolved and isinstance(metadata, Mapping):
+            add_custom_tasks(tasks, metadata)
+        return tasks
 
     index.build = staticmethod(build_with_ours)
 
 
-def _check_data() -> None:
-    """End the `lm_eval` command at once where the data of a task of ours is not there."""
-    asked = asked_for()
-    if asked is None:
-        return
-    from xling_tasks.data.availability import check_availability
+def add_custom_tasks(tasks: dict[str, Any], metadata: Mapping[str, Any]) -> None:
+    """Add a task for each language of the user's file, and make groups of the kinds of task.
 
-    names, metadata = asked
-    data_dir = metadata.get("data_dir")
-    if data_dir is None or isinstance(data_dir, str):
-        check_availability(names, data_dir)
-
-
-def _check_names(index: Any, ours: Path) -> None:
-    """End the `lm_eval` command where a name that is no task is most like one of ours."""
-    for name in (asked_for() or ([],))[0]:
-        if name.endswith(".yaml") or Path(name).is_dir() or fnmatch.filter(index, name):
-            continue
-        near = nearest(name, index)
-        if near and ours in (index[near].yaml_path or Path()).parents:
-            raise SettingError(
-                f"--tasks {name}: there is no such task or group; did you mean {near}? "
-                "`lm_eval ls tasks` lists all"
-            )
-
-
-def say_how_to_nest(command_line: ModuleType) -> None:
-    """End the `lm_eval` command with how to write a setting, where its form cannot be read.
-
-    The harness ends `judge={"model": "x"}` with a traceback that asks for the quotes it has.
-
-    Args:
-        command_line: The module `lm_eval._cli.utils`.
+    A kind that the file has no question for keeps the task that stands for it, which says so.
     """
-    action = command_line.MergeDictAction
-    read = action.__call__
-
-    @functools.wraps(read)
-    def read_or_say(self: Any, parser: Any, options: Any, words: Any, option: Any = None) -> None:
+    data_dir = metadata.get("data_dir")
+    if not isinstance(data_dir, str):
+        return
+    for kind in NEEDS:
         try:
-            read(self, parser, options, words, option)
-        except ValueError:
-            told = " ".join(map(str, words))
-            parser.error(
-                f"argument {option}: {told:.200} is neither KEY=VALUE nor JSON; what has braces is "
-                f'JSON as a whole: {option} \'{{"KEY": {{"model": ...}}, "KEY2": ...}}\''
-            )
+            codes = list(CustomDocuments.load(kind, data_dir, quiet=True).languages())
+        except Exception as error:  # the task itself says what is wrong with the file
+            log.debug("xling_custom_%s: %s", kind, error)
+            continue
+        wanted = _codes_in(metadata.get("languages"))
+        chosen = [code for code in codes if code == "en" or wanted is None or code in wanted]
+        _add_kind(tasks, kind, chosen)
 
-    action.__call__ = read_or_say
+
+def _codes_in(languages: Any) -> set[str] | None:
+    """Return the codes of the setting `languages`; None for all."""
+    if languages is None:
+        return None
+    words = re.findall(r"[\w-]+", languages) if isinstance(languages, str) else languages
+    found = (language_of(str(word)) for word in words)
+    return {language.code for language in found if language is not None}
+
+
+def _add_kind(tasks: dict[str, Any], kind: str, codes: Iterable[str]) -> None:
+    """Add the tasks of one kind, in place of those that stand for it."""
+    from lm_eval.tasks._index import Entry, Kind
+    from lm_eval.tasks._yaml_loader import load_yaml
+
+    group, folder = f"xling_custom_{kind}", task_folder() / "custom"
+    config = load_yaml(folder / f"_{kind}_template_yaml", resolve_func=True)
+    arguments, names = config.get("generation_kwargs") or {}, []
+    for name, entry in list(tasks.items()):
+        if name.startswith(f"{group}_") and getattr(entry, "yaml_path", None) in _files(folder):
+            del tasks[name]
+    for code in codes:
+        own = {**config, "task": f"{group}_{code}",
+               "dataset_kwargs": {"record": RECORD, "language": code}}  # fmt: skip
+        if arguments.get("until") == stop_texts("en"):
+            own["generation_kwargs"] = {**arguments, "until": stop_texts(code)}
+        names.append(own["task"])
+        tasks[names[-1]] = Entry(names[-1], Kind.PY_TASK, None, own)
+    if names:
+        made = {"group": group, "task": names, "metadata": {"version": 1.0}}
+        tasks[group] = Entry(group, Kind.GROUP, None, made)
+
+
+def _files(folder: Path) -> set[Path]:
+    return set(folder.glob("*.yaml"))
 
 
 def register_filters() -> None:
@@ -164,8 +186,28 @@ def register_models() -> None:
     import lm_eval.models  # noqa: F401
     from lm_eval.api import registry
 
-    if reads_entry_points():
+    if "entry_points(" in inspect.getsource(registry):  # no release says so in a number
         return
     for name, target in MODELS.items():
         if name not in registry.model_registry:
             registry.model_registry.register(name, target=target)
+
+
+class _Redaction(logging.Filter):
+    """Takes secrets out of what the harness logs: arguments, and headers of failed requests."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = redact_log(record.getMessage()), ()
+        return True
+
+
+def clean_logs() -> None:
+    """Keep secrets out of the harness's own log lines; a second call does nothing."""
+    for name in (
+        "lm_eval.evaluator",
+        "lm_eval.models.api_models",
+        "lm_eval.config.evaluate_config",
+    ):
+        logger = logging.getLogger(name)
+        if not any(isinstance(each, _Redaction) for each in logger.filters):
+            logger.addFilter(_Redaction())

@@ -24,6 +24,10 @@ TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of responses that were cut off at `max_gen_toks` or at the end of the context."""
 
 
+NO_ROOM = "no room left by thinking"
+"""Reason of an empty response that was cut off."""
+
+
 class ModelResponse(str):
     """Text that a model generated.
 
@@ -45,7 +49,7 @@ class ModelResponse(str):
         """Make a response of a text."""
         self = super().__new__(cls, text)
         self.finish_reason, self.usage, self.outcome = finish_reason, dict(usage or {}), ""
-        why = "no room left by thinking" if finish_reason in TRUNCATED else "empty"
+        why = NO_ROOM if finish_reason in TRUNCATED else "empty"
         self.reason = "" if text.strip() else why
         return self
 

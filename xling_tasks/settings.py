@@ -332,6 +332,12 @@ class Settings:
         return f"judge {self.jury[number].name}" if self.jury else "judge"
 
 
+def model_args_in(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the model arguments among a task's metadata: all that is no setting."""
+    others = _HARNESS_KEYS | _checks().keys()
+    return {key: value for key, value in metadata.items() if key not in others}
+
+
 @functools.cache
 def _checks() -> dict[str, Callable[[str, Any], Any]]:
     """By setting, what checks a value and gives what is meant: it stands beside the type."""

@@ -75,15 +75,6 @@ def test_errors_are_one_line(capsys, words, message):
     assert message in error and error.count("\n") == 1
 
 
-def test_a_missing_extra_is_one_line(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    model = '{"model": "xling_baseline"}'
-    settings = (f"translator={model}", f"judge={model}")
-    assert main(["round-trip", "--metadata", *settings]) == 2
-    error = capsys.readouterr().err
-    assert 'pip install "xling-tasks[th]"' in error and "Traceback" not in error
-
-
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_command_in_one_line(sent, status):
     code = (

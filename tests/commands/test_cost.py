@@ -47,8 +47,8 @@ def test_cost_follows_limit_temperatures_and_translation_by_a_model(capsys):
     assert one["max_output_tokens"] == 30 * 64 and one["prompt_tokens"] > 30 * 100
     settings = {"translator": {"model": "xling_baseline"}, "k": 3, "greedy_repeats": "once"}
     rows = costs(capsys, "xlinghealth_consistency_demo_*", **settings)
-    # A request per sentence of an answer, for which the reference stands in: 103 in 24 of them.
-    assert rows["xlinghealth_consistency_demo_hi", "translator"]["requests"] == 103 * 4
+    # A request for each answer, for which the reference stands in.
+    assert rows["xlinghealth_consistency_demo_hi", "translator"]["requests"] == 24 * 4
     assert ("xlinghealth_consistency_demo_en", "translator") not in rows
 
 
@@ -63,7 +63,7 @@ def test_cost_for_people_says_what_only_the_answers_decide(capsys, serve):
     assert "stand in for answers" not in out
     out = said("xlinghealth_information_demo", judge=spec, translator=spec)
     assert "judge, translator: what they will read is not written yet" in out
-    assert "translator: a request per sentence" in out and "over 30 claims" in out
+    assert "translator: a request per answer" in out and "over 30 claims" in out
     out = said("xlinghealth_correctness_demo_en", judge=spec)
     assert "judge: what they will read is not written yet" in out and "30 claims" not in out
     assert "the most that there can be" in out and "translator" not in out

@@ -17,10 +17,10 @@ def test_every_language_and_role_has_its_line(tmp_path, capsys):
     assert main([*command, "--metadata", f"data_dir={path}", "judge=self"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(r["task"], r["role"], r["language"]): r["requests"] for r in rows} == {
-        **{("xling_custom_correctness", role, code): n
+        **{(f"xling_custom_correctness_{code}", role, code): n
            for role in ("model", "judge") for code, n in (("en", 3), ("pt", 3), ("sw", 2))},
         # Two answers to a question, at two temperatures.
-        **{("xling_custom_verifiability", "model", code): n
+        **{(f"xling_custom_verifiability_{code}", "model", code): n
            for code, n in (("en", 12), ("pt", 12), ("sw", 8))},
         ("total", "model", "all"): 8 + 32,
         ("total", "judge", "all"): 8,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from builders import evaluated
+from builders import by_language, evaluated
 from custom_tables import write_csv
 from fixed import Fixed
 
@@ -65,17 +65,17 @@ def test_a_damaged_question_is_left_out_everywhere_and_the_gap_given_with_it(run
     results = evaluated(
         run, tmp_path / "out", "xling_custom_mcqa", model=chooser(), metadata=metadata
     )
-    own = results["results"]["xling_custom_mcqa"]
+    own = by_language(results, "xling_custom_mcqa")
     # Of the 16 fair questions all are right; of the 19 that Spanish asks, 3 are wrong by damage.
-    assert (own["acc_en,none"], own["acc_es,none"]) == (1, 1)
-    assert own["acc_with_flagged_en,none"] == 1
-    assert own["acc_with_flagged_es,none"] == pytest.approx(16 / 19)
-    recorded = results["configs"]["xling_custom_mcqa"]["metadata"]["xling"]
+    assert (own["en"].scores["acc"], own["es"].scores["acc"]) == (1, 1)
+    assert own["en"].scores["acc_with_flagged"] == 1
+    assert own["es"].scores["acc_with_flagged"] == pytest.approx(16 / 19)
+    recorded = own["es"].record
     assert set(recorded["data"]["flagged"]) == {"e3", "e7", "e11", "e15"}
-    assert "of:unflagged_questions" in recorded["signatures"]["acc_es"]
-    assert "of:all_questions" in recorded["signatures"]["acc_with_flagged_es"]
-    for row in results["samples"]["xling_custom_mcqa"]:
-        assert (row["acc_en"] is None) == (row["doc"]["question_id"] in recorded["data"]["flagged"])
+    assert "of:unflagged_questions" in recorded["signatures"]["acc"]
+    assert "of:all_questions" in recorded["signatures"]["acc_with_flagged"]
+    for row in own["en"].samples:
+        assert (row["acc"] is None) == (row["doc"]["question_id"] in recorded["data"]["flagged"])
 
     to = tmp_path / "to"
     assert main(["report", str(tmp_path / "out"), "--to", str(to)]) == 0
@@ -91,6 +91,6 @@ def test_nothing_is_added_where_no_question_is_damaged(run, tmp_path):
     good = [row for i, row in enumerate(exam()) if i not in (3, 7, 11, 15)]
     path = write_csv(tmp_path / "good.csv", good)
     results = run("xling_custom_mcqa", model=chooser(), metadata={"data_dir": str(path)})
-    own = results["results"]["xling_custom_mcqa"]
-    assert own["acc_es,none"] == 1 and "acc_with_flagged_es,none" not in own
-    assert "flagged" not in results["configs"]["xling_custom_mcqa"]["metadata"]["xling"]["data"]
+    own = by_language(results, "xling_custom_mcqa")["es"]
+    assert own.scores["acc"] == 1 and "acc_with_flagged" not in own.scores
+    assert "flagged" not in own.record["data"]

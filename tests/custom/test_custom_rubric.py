@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from builders import by_language
 from custom_tables import write_csv
 from own_rubric_parts import CANARY, Says, by_words, conversation, write
 from scripted import material
@@ -24,14 +25,15 @@ def answer(context: str) -> str:
 
 
 @pytest.fixture
-def scored(run_one, serve, tmp_path):
-    """`scored(rows, ...)`: what a run over conversations says, its judge and its model."""
+def scored(run, serve, tmp_path):
+    """`scored(rows, ...)`: what a run over conversations says by language, its judge and model."""
 
     def scored_(rows, reply=answer, judging=by_words, **more):
         path = write(tmp_path / "own.jsonl", rows)
         served, model = serve(judging), Says(reply)
         metadata = {"data_dir": str(path), "judge": served.spec(), **more}
-        return run_one(TASK, model=model, metadata=metadata, bootstrap_iters=2), served, model
+        found = run(TASK, model=model, metadata=metadata, bootstrap_iters=2)
+        return by_language(found, TASK), served, model
 
     return scored_
 
@@ -47,15 +49,16 @@ def test_scores_by_hand(scored, batch):
     }  # fmt: skip
     error = (sum((x - 0.2) ** 2 for x in (1, 0.1, -0.5)) / 2 / 3) ** 0.5
     for code in ("en", "es"):
-        assert {name: own.scores[f"{name}_{code}"] for name in expected} == pytest.approx(expected)
-        assert own.scores[f"rubric_score_{code}_stderr"] == pytest.approx(error)
+        scores = own[code].scores
+        assert {name: scores[name] for name in expected} == pytest.approx(expected)
+        assert scores["rubric_score_stderr"] == pytest.approx(error)
     # A call per criterion, or as many criteria in each as are asked for.
     assert len(judge.prompts) == {1: 3, 2: 2, 20: 1}[batch] * 3 * 2
     # The whole conversation goes to the judge, the canary to nobody; the logs keep it.
     assert all("Since when?" in p or "¿Desde cuándo?" in p for p in judge.prompts)
     assert not any("canary" in str(asked).lower() for asked in (*judge.prompts, *model.contexts))
-    docs = [doc for sample in own.samples for doc in sample["doc"]["languages"].values()]
-    assert all(doc["canary"] == CANARY for doc in docs)
+    docs = [sample["doc"] for each in own.values() for sample in each.samples]
+    assert len(docs) == 6 and all(doc["canary"] == CANARY for doc in docs)
 
 
 def test_turns_go_through_the_chat_template(run, tmp_path):
@@ -83,16 +86,17 @@ def test_one_unread_criterion_leaves_its_answer_unscored(scored):
         unread = "flags" in str(material(prompt).get("criteria")) and "(b)" in prompt
         return "I cannot tell." if unread else by_words(prompt)
 
-    (scores, samples, *_), _, _ = scored([conversation(key) for key in "abc"], judging=judge)
-    expected = {"rubric_score_en": (1 - 0.5) / 2, "criteria_unscored_en": 1 / 9,
-                "unscored_rate_en": 1 / 3, "judge_failed_rate_en": 0.0}  # fmt: skip
+    own, _, _ = scored([conversation(key) for key in "abc"], judging=judge)
+    expected = {"rubric_score": (1 - 0.5) / 2, "criteria_unscored": 1 / 9,
+                "unscored_rate": 1 / 3, "judge_failed_rate": 0.0}  # fmt: skip
+    scores = own["en"].scores
     assert {name: scores[name] for name in expected} == pytest.approx(expected)
-    sample = next(s for s in samples if s["doc"]["question_id"] == "b")
-    assert sample["rubric_score_en"] is None
+    sample = next(s for s in own["en"].samples if s["doc"]["question_id"] == "b")
+    assert sample["rubric_score"] is None
     # Between (6 - 5) / 10 and (6 + 4 - 5) / 10.
-    assert sample["n_scored_en"]["low"] == pytest.approx(0.1)
-    assert sample["n_scored_en"]["high"] == pytest.approx(0.5)
-    assert sample["n_scored_en"]["met"] == [True, None, True]
+    assert sample["n_scored"]["low"] == pytest.approx(0.1)
+    assert sample["n_scored"]["high"] == pytest.approx(0.5)
+    assert sample["n_scored"]["met"] == [True, None, True]
 
 
 def test_empty_answers_earn_nothing_and_failed_judges_are_no_score(scored):
@@ -101,17 +105,18 @@ def test_empty_answers_earn_nothing_and_failed_judges_are_no_score(scored):
         lambda context: "" if "(b)" in context else ANSWERS["a"],
         lambda prompt: None if "(a)" in prompt else by_words(prompt),
     )
-    for name in ("empty_rate_en", "judge_failed_rate_en", "unscored_rate_en"):
-        assert own.scores[name] == 0.5
-    assert own.scores["rubric_score_en"] == 0.0  # of the empty answer alone
+    for name in ("empty_rate", "judge_failed_rate", "unscored_rate"):
+        assert own["en"].scores[name] == 0.5
+    assert own["en"].scores["rubric_score"] == 0.0  # of the empty answer alone
 
 
-def test_a_table_with_a_column_of_criteria(run_one, serve, tmp_path):
+def test_a_table_with_a_column_of_criteria(run, serve, tmp_path):
     criteria = "6: Asks about fever.\n-5: Advises morphine."
     rows = [{"question_en": "What helps (a)?", "question_sw": "Nini (a)?", "criteria": criteria}]
     path = write_csv(tmp_path / "mine.csv", rows)
     metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
-    assert run_one(TASK, model=Says(answer), metadata=metadata).scores["rubric_score_sw"] == 1.0
+    found = by_language(run(TASK, model=Says(answer), metadata=metadata), TASK)
+    assert found["sw"].scores["rubric_score"] == 1.0
 
 
 def test_conversations_without_criteria_are_counted(scored):
@@ -121,9 +126,9 @@ def test_conversations_without_criteria_are_counted(scored):
         conversation("c", rubrics=[{"criterion": "x", "points": -1}]),
     ]
     own, _, _ = scored(rows)
-    data = own.record["parts"]["es"]["data"]
-    assert data["invalid_reasons"] == {"criteria missing": 1, "no positive points": 1}
-    assert own.scores["n_scored_es"] == 1
+    reasons = own["es"].record["data"]["invalid_reasons"]
+    assert reasons == {"criteria missing": 1, "no positive points": 1}
+    assert own["es"].scores["n_scored"] == 1
 
 
 def test_tags_make_sound_names_of_metrics(scored):
@@ -132,16 +137,15 @@ def test_tags_make_sound_names_of_metrics(scored):
     rubrics = [{"criterion": "Asks about fever.", "points": 2, "tags": tags}]
     rows = [conversation("a", example_tags=odd, rubrics=rubrics), conversation("b")]
     own, _, _ = scored(rows)
-    names = {name for name in own.names if re.match("(theme|axis)_.*_en$", name)}
-    assert {name.removesuffix("_en") for name in names} == {
+    assert {name for name in own["en"].names if re.match("(theme|axis)_", name)} == {
         "theme_größe_t_5_x", "theme_b", "theme_big_one", "theme_context_seeking",
         "axis_a_b", "axis_c", "axis_accuracy", "axis_completeness",
     }  # fmt: skip
     # Of conversation a alone, whose one criterion is met; accuracy is of both: 1 and -5 / 4.
     for name in ("theme_b", "theme_big_one", "axis_a_b"):
-        assert own.scores[f"{name}_en"] == 1.0
-    assert own.scores["axis_accuracy_en"] == 0.0
-    assert own.scores["theme_context_seeking_en"] == pytest.approx(0.1)
+        assert own["en"].scores[name] == 1.0
+    assert own["en"].scores["axis_accuracy"] == 0.0
+    assert own["en"].scores["theme_context_seeking"] == pytest.approx(0.1)
 
 
 def test_a_jury_has_its_first_judge_grade_and_records_it(scored, serve):

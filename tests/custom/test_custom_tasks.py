@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from builders import write_lines
+from builders import by_language, write_lines
 from custom_tables import FEW, write_csv
 from xling_metrics import tokenization
 from xling_metrics.base import ExtraMissing
@@ -18,7 +18,7 @@ from xling_tasks.lm.baseline import BaselineLM
 FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 
 
-def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path):
+def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path, caplog):
     rows = [
         {
             **row,
@@ -39,55 +39,54 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path)
         "xling_custom_mcqa",
     ]
     found = run(names, metadata=metadata, log_samples=True, bootstrap_iters=2)
-    results = found["results"]
+    own = {kind: by_language(found, f"xling_custom_{kind}") for kind in
+           ("correctness", "consistency", "verifiability", "verifiability_ll", "mcqa")}  # fmt: skip
     answered = {
-        task: {
-            c: results[task].get(f"n_responses_{c},none") for c in ("en", "pt", "sw", "dag-Latn")
-        }
-        for task in results
-        if task != "xling_custom"
+        kind: {code: of.scores.get("n_responses") for code, of in tasks.items()}
+        for kind, tasks in own.items()
     }
-    assert answered["xling_custom_correctness"] == {"en": 3, "pt": 3, "sw": 2, "dag-Latn": 3}
+    assert answered["correctness"] == {"en": 3, "pt": 3, "sw": 2, "dag-Latn": 3}
     # k = 2 answers at temperature 1, and one at 0.
-    assert answered["xling_custom_consistency"] == {"en": 9, "pt": 9, "sw": 6, "dag-Latn": 9}
+    assert answered["consistency"] == {"en": 9, "pt": 9, "sw": 6, "dag-Latn": 9}
     # A right and a drawn wrong answer, at two temperatures.
-    assert answered["xling_custom_verifiability"] == {"en": 12, "pt": 12, "sw": 8, "dag-Latn": 12}
-    assert answered["xling_custom_mcqa"] == {"en": 3, "pt": 3, "sw": None, "dag-Latn": None}
-    mcqa = found["configs"]["xling_custom_mcqa"]["metadata"]["xling"]["data"]
-    assert mcqa["languages_left_out"].keys() == {"sw", "dag-Latn"}
+    assert answered["verifiability"] == {"en": 12, "pt": 12, "sw": 8, "dag-Latn": 12}
+    assert answered["verifiability_ll"].keys() == answered["verifiability"].keys()
+    assert answered["mcqa"] == {"en": 3, "pt": 3}
+    assert "xling_custom_mcqa: language sw is left out" in caplog.text
     # Every language has its metrics over its own questions; the third has no Swahili text.
-    correctness = results["xling_custom_correctness"]
-    assert [correctness[f"invalid_rows_{code},none"] for code in ("sw", "en")] == [1, 0]
-    for metric in ("langid_match_pt_stderr", "length_words_pt"):
-        assert isinstance(correctness[f"{metric},none"], float)
-    xling = found["configs"]["xling_custom_correctness"]["metadata"]["xling"]
-    about, parts = xling["about"], xling["parts"]
-    assert (about["languages"], about["dataset"]) == (["en", "pt", "sw", "dag-Latn"], "clinic")
-    assert parts["sw"]["data"]["unusable_questions"] == ["3"] and len(xling["data"]["sha256"]) == 64
-    first, _, sample = found["samples"]["xling_custom_correctness"]
-    assert list(sample["doc"]["languages"]) == ["en", "pt", "dag-Latn"]
-    assert sample["chrf_sw"] is None and sample["chrf_pt"] > 0
-    assert "in Swahili" in json.dumps(first["arguments"])
+    correctness = own["correctness"]
+    assert [correctness[code].scores["invalid_rows"] for code in ("sw", "en")] == [1, 0]
+    for metric in ("langid_match_stderr", "length_words"):
+        assert isinstance(correctness["pt"].scores[metric], float)
+    record = correctness["sw"].record
+    assert record["about"]["dataset"] == "clinic" and record["about"]["languages"] == ["sw"]
+    assert record["data"]["unusable_questions"] == ["3"] and len(record["data"]["sha256"]) == 64
+    sample = correctness["sw"].samples[0]
+    assert sample["chrf"] > 0 and "in Swahili" in json.dumps(sample["arguments"])
     # langid cannot tell Dagbani; what stands in its place is said.
-    assert xling["signatures"]["langid_match_dag-Latn"].endswith("|by:script_Latin_and_not_english")
-    # Each language stops at its own word for 'Question:', where our prompts have one.
-    stops = {code: own["generation_kwargs"]["until"] for code, own in parts.items()}
-    assert set(map(tuple, stops.values())) == {("\nQuestion:",)}
+    signatures = correctness["dag-Latn"].record["signatures"]
+    assert signatures["langid_match"].endswith("|by:script_Latin_and_not_english")
     # Instructions: our English ones, where there is none in the language; recorded.
-    parts = found["configs"]["xling_custom_consistency"]["metadata"]["xling"]["parts"]
-    assert {c: own["prompts"]["consistency"]["language"] for c, own in parts.items()} == {
-        "en": "en", "pt": "en", "sw": "en", "dag-Latn": "en"
-    }  # fmt: skip
+    prompts = {c: of.record["prompts"] for c, of in own["consistency"].items()}
+    assert {c: own["consistency"]["language"] for c, own in prompts.items()} == dict.fromkeys(
+        ("en", "pt", "sw", "dag-Latn"), "en"
+    )
 
 
 @pytest.mark.parametrize("languages", [["pt"], "[pt]"])
 def test_languages_chooses(run, tmp_path, languages):
     path = write_csv(tmp_path / "clinic.csv", FEW)
     metadata = {"data_dir": str(path), "languages": languages}
-    found = run("xling_custom_correctness", metadata=metadata)["results"][
-        "xling_custom_correctness"
-    ]
-    assert "chrf_pt,none" in found and "chrf_en,none" in found and "chrf_sw,none" not in found
+    found = run("xling_custom_correctness", metadata=metadata)
+    assert by_language(found, "xling_custom_correctness").keys() == {"en", "pt"}
+
+
+def test_a_task_of_one_language_and_one_that_the_file_lacks(run, tmp_path):
+    metadata = {"data_dir": str(write_csv(tmp_path / "clinic.csv", FEW))}
+    found = run("xling_custom_correctness_sw", metadata=metadata)
+    assert found["results"].keys() == {"xling_custom_correctness_sw"}
+    with pytest.raises(SettingError, match=r"no questions in 'hi'; its languages are en, pt, sw"):
+        run("xling_custom_correctness", metadata=metadata | {"languages": ["hi"]})
 
 
 @pytest.mark.parametrize("task", ["xling_custom_correctness", "xling_custom_consistency"])
@@ -113,10 +112,9 @@ def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp
     path = write_lines(tmp_path / "clinic.jsonl", rows)
     seen = {}
     for given in (None, "until=END"):
-        found = run("xling_custom_correctness", metadata={"data_dir": str(path)}, log_samples=True,
-                    gen_kwargs=given)  # fmt: skip
-        (sample,) = found["samples"]["xling_custom_correctness"]
-        seen[given] = [arguments["until"] for _, arguments in sample["arguments"]]
+        found = run("xling_custom_correctness", metadata={"data_dir": str(path)}, gen_kwargs=given)
+        tasks = by_language(found, "xling_custom_correctness").values()
+        seen[given] = [own.samples[0]["arguments"][0][1]["until"] for own in tasks]
     assert seen[None] == [["\nQuestion:"], ["\nQuestion:", "\nप्रश्न:"]]
     assert seen["until=END"] == ["END", "END"]
 
@@ -124,21 +122,18 @@ def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp
 def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tmp_path):
     path = write_csv(tmp_path / "clinic.csv", FEW)
     metadata = {"data_dir": str(path), "temperatures": [0.0]}
-    found = run("xling_custom_verifiability", metadata=metadata, log_samples=True)
-    for sample in found["samples"]["xling_custom_verifiability"]:
-        own = sample["doc"]["languages"]
-        wrong = {docs["answers"][1]["answer_id"] for docs in own.values()}
-        assert len(wrong) == 1
-        donor = next(row for row in FEW if f"of_{row['id']}" in wrong)
-        assert {c: docs["answers"][1]["text"] for c, docs in own.items()} == {
-            c: donor[f"answer_{c}"] for c in own
-        }
-        assert [docs["answers"][0]["label"] for docs in own.values()] == [1] * len(own)
-    data = found["configs"]["xling_custom_verifiability"]["metadata"]["xling"]["parts"]["sw"][
-        "data"
-    ]
-    counts = {"given": 0, "drawn": 3, "without_text": 0, "not_in_all": 0}
-    assert data["wrong_answers"] == counts
+    found = by_language(run("xling_custom_verifiability", metadata=metadata),
+                        "xling_custom_verifiability")  # fmt: skip
+    docs = {code: {s["doc"]["question_id"]: s["doc"]["answers"] for s in own.samples}
+            for code, own in found.items()}  # fmt: skip
+    for question, (right, wrong) in docs["en"].items():
+        donor = next(row for row in FEW if f"of_{row['id']}" in wrong["answer_id"])
+        for code in docs:
+            if question in docs[code]:
+                own, other = docs[code][question]
+                assert own["label"] == right["label"] == 1
+                assert other == {**wrong, "text": donor[f"answer_{code}"]}
+    assert found["sw"].record["data"]["wrong_answers"] == {"given": 0, "drawn": 3}
 
 
 def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):
@@ -148,12 +143,11 @@ def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):
     ]
     path = write_csv(tmp_path / "clinic.csv", rows)
     metadata = {"data_dir": str(path), "temperatures": [0.0]}
-    found = run("xling_custom_verifiability", metadata=metadata, log_samples=True)
-    samples = found["samples"]["xling_custom_verifiability"]
+    found = by_language(
+        run("xling_custom_verifiability", metadata=metadata), "xling_custom_verifiability"
+    )
     # No question has a wrong answer in Swahili.
-    assert [list(sample["doc"]["languages"]) for sample in samples] == [["en", "pt"]] * 2
-    data = found["configs"]["xling_custom_verifiability"]["metadata"]["xling"]["data"]
-    assert data["languages_left_out"].keys() == {"sw"}
+    assert {code: len(own.samples) for code, own in found.items()} == {"en": 2, "pt": 2}
 
 
 @pytest.mark.realdata
@@ -187,9 +181,8 @@ def test_liveqa_as_own_file_scores_as_liveqa(run, tmp_path, realdata):
             metric, comma, _ = key.partition(",")
             if not comma or metric.startswith("invalid_rows"):
                 continue
-            stem = metric.removesuffix("_stderr")
-            mine = f"{stem}_{code}{metric.removeprefix(stem)},none"
-            assert own[f"xling_custom_{criterion}"][mine] == pytest.approx(value), mine
+            mine = own[f"xling_custom_{criterion}_{code}"]
+            assert mine[key] == pytest.approx(value), key
             compared += 1
     assert compared > 60
 
@@ -203,16 +196,17 @@ def test_a_model_translates_a_language_that_only_its_name_tells(run, serve, tmp_
     path = write_lines(tmp_path / "clinic.jsonl", rows)
 
     def translate(prompt: str) -> str:
-        return "ready" if "Sentence:" not in prompt else "Water and rest help you to recover."
+        text = prompt.partition("Text: ")[2]
+        return text.partition("\n\nTranslation:")[0] or "ready"  # an English answer stays
 
     served = serve(translate)
     metadata = {
         "data_dir": str(path), **FAST, "translator": served.spec(),
     }  # fmt: skip
-    results = run("xling_custom_consistency", metadata=metadata)["results"][
-        "xling_custom_consistency"
-    ]
-    assert results["translation_failed_rate_t1.0_dag-Latn,none"] == 0.0
+    found = by_language(
+        run("xling_custom_consistency", metadata=metadata), "xling_custom_consistency"
+    )
+    assert found["dag-Latn"].scores["translation_failed_rate_t1.0"] == 0.0
     assert any("the language with the code dag" in prompt for prompt in served.prompts)
     with pytest.raises(SettingError, match="'dag' is not known to it. Name a model of the harness"):
         find("dag")

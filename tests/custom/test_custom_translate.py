@@ -19,9 +19,9 @@ def translated(serve, path, to, *words, says="x", **metadata):
 
 def test_texts_that_are_missing_are_translated_and_named(serve, tmp_path, capsys):
     def reply(prompt: str) -> str:
-        if "Sentence:" not in prompt:
+        if "Text:" not in prompt:
             return "ready"
-        sentence = prompt.split("Sentence: ")[1].split("\n")[0]
+        sentence = prompt.split("Text: ")[1].split("\n")[0]
         return {"Is much salt bad for me?": "Je, chumvi nyingi ni mbaya kwangu?"}.get(
             sentence, "Chumvi nyingi sana huongeza shinikizo la damu."
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import builders
 import pytest
-from builders import evaluated, results_in, write_lines
+from builders import by_language, evaluated, results_in, write_lines
 from own_rubric_parts import Says, by_words, conversation, write
 from xling_metrics.aggregate import CLIPPED_MEAN
 from xling_metrics.answer_language import classify_answer_language, describe_unchecked
@@ -33,11 +33,11 @@ def test_scores_of_answers():
     assert CLIPPED_MEAN([-0.5, 0.2, None]) == 0.0
     assert CLIPPED_MEAN([-0.5, 1.0, None]) == pytest.approx(0.25)
     assert CLIPPED_MEAN([None]) is None
-    with pytest.raises(ValueError, match="1 verdicts on 2 criteria"):
+    with pytest.raises(ValueError, match="1 labels of 2 rubric items"):
         rubric_score([True], [1, 2])
 
 
-def test_categories_and_consensus_by_hand(run_one, serve, tmp_path):
+def test_categories_and_consensus_by_hand(run, serve, tmp_path):
     """Every answer earns 1. The criterion on fever is one of consensus."""
     made = [
         conversation(key, example_tags=["theme:hedging", f"physician_agreed_category:{category}"])
@@ -47,13 +47,14 @@ def test_categories_and_consensus_by_hand(run_one, serve, tmp_path):
         row["rubrics"][0]["tags"] = ["level:cluster", "axis:completeness", "cluster:hedging_any"]
     path = write(tmp_path / "own.jsonl", made)
     metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
-    scores, samples, _, _ = run_one(TASK, model=Says(lambda context: GOOD), metadata=metadata)
+    found = by_language(run(TASK, model=Says(lambda context: GOOD), metadata=metadata), TASK)
     expected = {
         "rubric_score": 1.0, "category_any_reducible": 1.0, "category_only": 1.0, "level_cluster": 1.0,
     }  # fmt: skip
     for code in ("en", "es"):
-        assert {name: scores[f"{name}_{code}"] for name in expected} == pytest.approx(expected)
-    assert samples[0]["doc"]["languages"]["en"]["categories"] == ["any-reducible"]
+        scores = found[code].scores
+        assert {name: scores[name] for name in expected} == pytest.approx(expected)
+    assert found["en"].samples[0]["doc"]["categories"] == ["any-reducible"]
 
 
 # Files, and the commands
@@ -71,15 +72,15 @@ MORE = criterion("Names a dose.", 3, "level:cluster", "axis:context_awareness")
 FILES = {
     # Every criterion of one axis takes points away, so that the axis has no score.
     "axis_of_harm": ([[HARM, RUDE, HELP], [RUDE, HELP], [HARM, HELP, MORE]],
-                     {"rubric_score_en": 0.0, "axis_completeness_en": 0.0}),  # (-8/7, 0, -8/10)
+                     {"rubric_score": 0.0, "axis_completeness": 0.0}),  # (-8/7, 0, -8/10)
     # Each axis has points to earn, and what is met takes away more: all below 0.
     "all_below_zero": (
         [[HARM, criterion(f"Gives {what}.", n, "axis:accuracy"), MORE]
          for n, what in ((4, "a phone number"), (5, "the name of a ward"), (1, "an address"))],
-        {"rubric_score_en": 0.0, "axis_accuracy_en": 0.0}),
+        {"rubric_score": 0.0, "axis_accuracy": 0.0}),
     # One theme is below 0 and the total is above.
     "one_theme_below": ([[HELP], [HARM, criterion("Gives a form.", 2, "axis:accuracy")], [HELP]],
-                        {"theme_global_health_en": 0.0, "theme_hedging_en": 0.0}),  # -4, 0
+                        {"theme_global_health": 0.0, "theme_hedging": 0.0}),  # -4, 0
 }  # fmt: skip
 """By hand: 'insulin' meets HARM (-8) and nothing else."""
 
@@ -112,7 +113,7 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, n
             "--model_args", f"model={out.name},base_url={url},max_retries=1",
             "--apply_chat_template", "--output_path", str(out), "--log_samples",
         )  # fmt: skip
-    harmful = results_in(outs[0])["results"][TASK]
+    harmful = results_in(outs[0])["results"][f"{TASK}_en"]
     assert {key: harmful[f"{key},none"] for key in expected} == expected
     report = ["report", "--to", str(tmp_path / "report")]
     assert main([*report, str(outs[0])]) == 0
@@ -122,8 +123,8 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, n
     # Samples that were changed are refused.
     (samples,) = outs[1].rglob("samples_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text("utf-8").splitlines()]
-    assert lines[0]["rubric_score_en"] > 0
-    lines[0]["rubric_score_en"] /= 2
+    assert lines[0]["rubric_score"] > 0
+    lines[0]["rubric_score"] /= 2
     write_lines(samples, lines)
     capsys.readouterr()
     assert main([*report, str(outs[1])]) != 0 and "rubric_score" in capsys.readouterr().err

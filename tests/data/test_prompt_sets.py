@@ -26,7 +26,7 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
 
     def reply(prompt):
         match = re.search(
-            r"from English into (\w+)\..*^Sentence: (.+)\n\nTranslation:", prompt, re.M | re.S
+            r"from English into (\w+)\..*^Text: (.+)\n\nTranslation:", prompt, re.M | re.S
         )
         if not match or match[2] not in english:
             return ""
@@ -116,7 +116,7 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
     back["No fume cerca de los niños pequeños."] = "Smoking is allowed near children."
 
     def reply(prompt):
-        match = re.search(r"^Sentence: (.+)\n\nTranslation:", prompt, re.M)
+        match = re.search(r"^Text: (.+)\n\nTranslation:", prompt, re.M)
         return {**sentences, **back}.get(match[1], "") if match else scripted.reply(prompt)
 
     texts = tmp_path / "texts.txt"

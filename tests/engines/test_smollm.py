@@ -6,14 +6,13 @@ The model has 135 million parameters (`smollm`). Where it is missing these tests
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
+from stored import Killed, dying_after
 
 from tests.engines import smollm
 from tests.engines.alike import excess
 from xling_tasks.criteria import LABELS, NO_RESPONSE
-from xling_tasks.lm import journaled
+from xling_tasks.lm.resumable import ResumableLM, clear_finished
 
 pytestmark = [
     pytest.mark.realmodel,
@@ -83,9 +82,9 @@ def test_sampled_answers_differ_and_questions_are_independent(start):
     task = "xlinghealth_consistency_demo_en"
     metadata = {"k": 4, "temperatures": [0.0, 1.0]}
     rows = start(task, metadata=metadata, limit=4, gen_kwargs="max_gen_toks=10")["samples"][task]
-    cold = [[row["resps"][0]][0] for row in rows]
-    warm = [row["resps"][1] for row in rows]
-    assert [len(own) for own in cold] == [1] * 4 and [len(own) for own in warm] == [4] * 4
+    answers = [[answer for (answer,) in row["resps"]] for row in rows]
+    assert [len(own) for own in answers] == [1 + 4] * 4
+    warm = [own[1:] for own in answers]
     assert all(len(set(own)) == 4 for own in warm)
     assert len({text for own in warm for text in own}) == 16
     assert excess(warm).p > 0.01
@@ -108,27 +107,13 @@ def test_yes_or_no_in_two_languages(start):
 def test_a_second_start_asks_for_the_rest(start, own_cache, monkeypatch, caplog):
     """Killed after two of three answers; the second start asks for one, and all are right."""
     tasks = [f"mmedbench_mcqa_demo_{code}" for code in ("en", "ru", "zh")]
-    asked = []
-    add, left = journaled.Keeper._told, itertools.count(2, -1)
-
-    class Killed(BaseException):
-        pass
-
-    def dying(self, *told):
-        if next(left) <= 0:
-            raise Killed
-        add(self, *told)
-
-    def counting(self, *told):
-        asked.append(told)
-        add(self, *told)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(journaled.Keeper, "_told", dying)
-        with pytest.raises(Killed):
-            start(tasks, batch_size=1)
-    journaled.end()
-    monkeypatch.setattr(journaled.Keeper, "_told", counting)
+    with dying_after(2), pytest.raises(Killed):
+        start(tasks, batch_size=1)
+    clear_finished()
+    asked, keep = [], ResumableLM._keep
+    monkeypatch.setattr(
+        ResumableLM, "_keep", lambda self, *given: (asked.append(given), keep(self, *given))
+    )
     again = start(tasks, batch_size=1)
     assert len(asked) == 1 and "2 of 3 answers are there" in caplog.text
     whole = start(tasks, batch_size=1, metadata={"xling_resume": False})

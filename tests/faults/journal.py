@@ -1,4 +1,4 @@
-"""What the journal survives: kills at random points, its own cost, very many answers.
+"""What kept responses survive: kills at random points.
 
 Every start is a fork of one process that has imported everything, so that fifty of them take
 minutes, and what they share is the disk alone, as separate commands do.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 import signal
 import tempfile
 import time
@@ -97,9 +96,9 @@ def child(work: Callable[[], None]) -> int:
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
         work()
-        from xling_tasks.lm import journaled
+        from xling_tasks.lm.resumable import clear_finished
 
-        journaled.end()
+        clear_finished()
         code = 0
     finally:
         os._exit(code)
@@ -135,7 +134,7 @@ def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
         asked for again although they had been kept, and answers that no start asked for.
     """
     register()
-    from xling_tasks.lm import journaled
+    from xling_tasks.lm.resumable import clear_finished
 
     draw = random.Random(seed)
     counts = dict.fromkeys(("kills", "ends", "other_tables", "doubled", "lost"), 0)
@@ -149,7 +148,7 @@ def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
             began = time.monotonic()
             evaluate(base / name / "table.json", limit, notes=str(base / name / "asked"))
             took = time.monotonic() - began
-        journaled.end()
+        clear_finished()
         table = (base / "whole" / "table.json").read_text()
         wanted = Counter((base / "whole" / "asked").read_text().splitlines())
         while counts["kills"] < number:
@@ -170,106 +169,13 @@ def kills(number: int, limit: int = 3, seed: int = 0) -> dict[str, Any]:
     return counts
 
 
-def overhead() -> dict[str, float]:
-    """The journal's processor time an answer, in ms, and its share of a model of 5 ms an answer.
-
-    Processor time, since on a busy machine the clock on the wall tells of the others.
-    """
-    register()
-    from lm_eval.api.instance import Instance
-    from lm_eval.api.registry import get_model
-
-    from xling_tasks.lm import journaled
-
-    number, best = 2000, {"without": 1e9, "with": 1e9}
-    words = "What helps against a cold, and when should I see a doctor? " * 8
-    for kind in ("without", "with") * 5:
-        with tempfile.TemporaryDirectory() as name:
-            lm = get_model("xling_slow")(pause=0)
-            lm._reply = lambda *_: "Rest, drink, and wait for a week. " * 20
-            requests = [
-                Instance("generate_until", {"question_id": i}, (f"{words}{i}", {"i": i}), 0, ("t", i, 1))
-                for i in range(number)
-            ]  # fmt: skip
-            began = time.process_time()
-            if kind == "with":
-                journaled.watch("t", lm, requests, Path(name), None)
-            lm.generate_until(requests)
-            best[kind] = min(best[kind], time.process_time() - began)
-            journaled.scored("t")
-            journaled.end()
-    each = (best["with"] - best["without"]) / number
-    return {"ms": 1000 * each, "share": each / PAUSE}
-
-
-def many(number: int = 100_000) -> dict[str, float]:
-    """Peak memory of very many answers with and without a journal, and read again; in MB."""
-    with tempfile.TemporaryDirectory() as name:
-        peaks = {}
-        for kind in ("without", "with", "read again"):
-            out = Path(name) / "peak"
-            pid = child(lambda kind=kind, out=out: _many(kind, number, Path(name), out))
-            _, status = os.waitpid(pid, 0)
-            assert status == 0, (kind, status)
-            peaks[kind] = float(out.read_text())
-        return peaks
-
-
-def _many(kind: str, number: int, folder: Path, out: Path) -> None:
-    from lm_eval.api.instance import Instance
-    from lm_eval.api.model import LM
-
-    from xling_tasks.lm import journaled
-
-    class Fast(LM):  # type: ignore[misc]
-        loglikelihood = loglikelihood_rolling = None
-
-        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> Any:
-            assert kind != "read again" or not requests
-            replies = []
-            for request in requests:
-                replies.append(f"{request.doc_id} " + "rest and drink " * 40)
-                self.cache_hook.add_partial("generate_until", request.args, replies[-1])
-            return replies
-
-    arguments = {"temperature": 1.0}
-    requests = [
-        Instance("generate_until", {"question_id": i}, (f"question {i}", arguments), 0, ("t", i, 1))
-        for i in range(number)
-    ]
-    lm = Fast()
-    if kind != "without":
-        import xling_tasks.lm.journaled as journal
-
-        journal.class_name = lambda *_: "m"
-        journal.os = type("o", (), {"getpid": staticmethod(lambda: 0)})
-        journal.id = lambda *_: 0
-        journaled.watch("t", lm, requests, folder, None)
-    replies = lm.generate_until(requests)
-    assert len(replies) == number
-    out.write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
-    if kind == "with":
-        journaled._current.let_go()
-        os._exit(0)
-
-
 def table() -> list[tuple[str, str]]:
     """Rows of the table 'what it survives'."""
     killed = kills(50)
-    cost, memory = overhead(), many()
     return [
         (
             f"{killed['kills']} SIGKILLs at random points of the demo ({killed['ends']} runs)",
             f"{killed['other_tables']} final tables differ from the uninterrupted run's; "
             f"{killed['lost']} answers lost, {killed['doubled']} asked for twice",
-        ),
-        (
-            "the journal's cost, a model of 5 ms an answer",
-            f"{100 * cost['share']:.1f}% ({cost['ms']:.3f} ms of processor time an answer)",
-        ),
-        (
-            "100,000 answers of 600 characters",
-            f"peak memory {memory['without']:.0f} MB without a journal, {memory['with']:.0f} MB "
-            f"with, {memory['read again']:.0f} MB when read again",
         ),
     ]

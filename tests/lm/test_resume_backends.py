@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from lm_eval.api import registry
@@ -10,7 +11,9 @@ from lm_eval.api.model import LM
 from stored import Killed, dying_after, kept_in
 
 from xling_tasks.cache.response_cache import ResponseCache
-from xling_tasks.lm import journaled
+from xling_tasks.harness.run import RunContext
+from xling_tasks.lm import resumable
+from xling_tasks.settings import Settings
 
 T = "xlinghealth_consistency_demo_en"
 V = "xlinghealth_verifiability_demo_en"
@@ -21,7 +24,7 @@ QUICK = {"k": 6, "topic_seeds": 0, "encoder": False, "source_encoder": False, "t
 @pytest.fixture(autouse=True)
 def ended():
     yield
-    journaled.end()
+    resumable.clear_finished()
 
 
 def answers(cache):
@@ -48,13 +51,13 @@ def test_hf_draws_other_numbers_after_a_kill(run, tiny_hf, own_cache, monkeypatc
     try:
         with dying_after(3), pytest.raises(Killed):
             start()
-        journaled.end()
         first = list(answers(own_cache).values())
         if not careful:
-            monkeypatch.setattr(journaled, "reseed", lambda seed: None)
-        ((several,),) = [sample["resps"] for sample in start()["samples"][T]]
+            monkeypatch.setattr(resumable, "_reseed", lambda seed: None)
+        (sample,) = start()["samples"][T]
     finally:
         torch.set_num_threads(threads)
+    several = [response for (response,) in sample["resps"]]
     assert several[:3] == first and len(set(first)) == 3
     assert len(set(several)) == 6 if careful else several[3:] == first
 
@@ -95,15 +98,15 @@ def test_engines_are_asked_in_slices(run, own_cache, task):
 
     def start(lives=10**9):
         VLLM.lives, VLLM.calls = lives, []
-        return run(task, model="engine", metadata=dict(QUICK), limit=3)
+        return run(task, model="engine", model_args="pretrained=it", metadata=dict(QUICK), limit=3)
 
     whole = start()
     wanted = sum(VLLM.calls)
     assert VLLM.calls[:2] == [4, 4]
-    journaled.end()
+    resumable.clear_finished()
     with pytest.raises(Killed):
         start(lives=2)
-    journaled.end()
+    resumable.clear_finished()
     assert len(answers(own_cache)) == 8
     again = start()
     assert sum(VLLM.calls) == wanted - 8
@@ -115,19 +118,17 @@ def test_engines_are_asked_in_slices(run, own_cache, task):
 def sliced(monkeypatch):
     """`sliced(n, seconds)`: the slices of n requests that take `seconds(slice)`."""
     clock = [0.0]
-    monkeypatch.setattr(journaled.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(resumable.time, "monotonic", lambda: clock[0])
 
     def sizes(number, seconds, **attributes):
         for name, value in attributes.items():
             monkeypatch.setattr(VLLM, name, value, raising=False)
         requests = [type("R", (), {"args": ("x" * (i % 7), {})})() for i in range(number)]
-        around, found = journaled.Keeper(VLLM(), batches=None), []
-        try:
-            for chunk in around._chunks(requests, list(range(number))):
-                found.append(len(chunk))
-                clock[0] += seconds(len(chunk))
-        finally:
-            around.let_go()
+        tasks, found = {"t": SimpleNamespace(settings=Settings.parse({}, {}))}, []
+        model = resumable.ResumableLM(RunContext(VLLM()), tasks)
+        for part in model._slices(requests, list(range(number))):
+            found.append(len(part))
+            clock[0] += seconds(len(part))
         assert sum(found) == number
         return found
 

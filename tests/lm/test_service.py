@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 import threading
+from types import SimpleNamespace
 
 import pytest
 from lm_eval.api.instance import Instance
@@ -15,8 +16,9 @@ from stored import kept_in
 
 from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.errors import BackendError
-from xling_tasks.lm import journaled
-from xling_tasks.lm.service import Service
+from xling_tasks.harness.run import RunContext
+from xling_tasks.lm.resumable import ResumableLM, clear_finished
+from xling_tasks.settings import Settings
 
 C = "xlinghealth_correctness_demo_en"
 T = "xlinghealth_consistency_demo_en"
@@ -35,7 +37,7 @@ def faulty(serve):
         return served
 
     yield start
-    journaled.end()
+    clear_finished()
 
 
 def whole(told):
@@ -98,7 +100,7 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
         server = faulty(answer)
         n, results = len(kinds), ask(run, server, limit=16)
         assert rates(results) == [n / 16 if name == outcome else 0 for name in OUTCOMES], outcome
-        journaled.end()
+        clear_finished()
         kept = kept_in(own_cache)
         assert len(kept) == (outcome == "failed")
         if kept:
@@ -108,7 +110,7 @@ def test_what_came_back_is_told_apart(run, faulty, own_cache):
             kinds[:] = []
             assert rates(ask(run, server, limit=16)) == [0, 0, 0]
             assert len(server.requests) == before + n
-            journaled.end()
+            clear_finished()
             assert not kept_in(own_cache)
 
 
@@ -170,7 +172,7 @@ def test_use_cache_keeps_no_failure_and_sampled_answers_are_not_asked_again(run,
     assert len(server.requests) == before
 
 
-def test_many_at_a_time_with_a_seed_each(run, faulty, monkeypatch):
+def test_many_at_a_time_with_a_seed_each(run, faulty):
     """160 sampled answers, of which none is given before 32 are asked for."""
     together, rounds, now, most = threading.Barrier(32), [], set(), []
 
@@ -183,28 +185,15 @@ def test_many_at_a_time_with_a_seed_each(run, faulty, monkeypatch):
         words = "".join(chr(ord("a") + int(digit)) for digit in str(sent["seed"]))
         return said(f"Answer {words}.")  # by numbers alone they would be one sentence of a service
 
-    server, asked, own = faulty(answer), [], Service._generate_until
+    server = faulty(answer)
     server.args["num_concurrent"] = 32
-
-    def counted(self, requests, disable_tqdm=False):
-        asked.append(len(requests))
-        return own(self, requests, disable_tqdm)
-
-    monkeypatch.setattr(Service, "_generate_until", counted)
     ask(run, server, T, metadata=QUICK | {"k": 10, "temperatures": [1.0]}, limit=16)
-    assert asked == [160] and len({sent["seed"] for sent in server.requests}) == 160
+    assert len({sent["seed"] for sent in server.requests}) == len(server.requests) == 160
     assert max(most) == 32 and sum(rounds) == 160 / 32
 
 
 def test_other_tasks_in_the_run_are_asked_the_harness_s_way():
-    class Lm:
-        _concurrent = 1
-
-        def generate_until(self, requests, disable_tqdm=False):
-            return [("own way", request) for request in requests]
-
-    lm, other = Lm(), Instance("generate_until", {}, ("", {}), 0, ("other", 0, 1))
-    service = Service(lm, {}, lambda request: False)
-    assert "generate_until" in lm.__dict__ and lm.generate_until([other]) == [("own way", other)]
-    service.undo()
-    assert "generate_until" not in lm.__dict__
+    other = Instance("generate_until", {}, ("", {}), 0, ("other", 0, 1))
+    lm = SimpleNamespace(generate_until=lambda requests: [("own way", one) for one in requests])
+    ours = {"ours": SimpleNamespace(settings=Settings.parse({}, {}))}
+    assert ResumableLM(RunContext(lm), ours).generate_until([other]) == [("own way", other)]

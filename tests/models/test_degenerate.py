@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import cases
 
-from xling_tasks.models.translate.degenerate import reasons, repeats
+from xling_tasks.models.translate.degenerate import find_faults, repeats
 
 TRANSLATIONS = cases("translations")
 
@@ -17,13 +17,13 @@ TRANSLATIONS = cases("translations")
 def test_real_translations_pass_and_failures_are_named(
     why, source_language, target_language, source, text
 ):
-    assert reasons([(source, text)], source_language, target_language) == [why]
+    assert find_faults([(source, text)], source_language, target_language) == [why]
 
 
 def test_many_at_once_in_order():
     ((*_, es, en), *_) = TRANSLATIONS["good"]
-    assert reasons([(es, en), (es, es), (es, "")], "es", "en") == [None, "copy", "empty"]
-    assert reasons([], "es", "en") == []
+    assert find_faults([(es, en), (es, es), (es, "")], "es", "en") == [None, "copy", "empty"]
+    assert find_faults([], "es", "en") == []
 
 
 @pytest.mark.parametrize(("text", "expected"), TRANSLATIONS["repeats"])
@@ -39,5 +39,5 @@ def test_aligned_sentences_of_the_data_pass(realdata):
     for code, name in {"es": "Spanish", "zh": "Chinese", "hi": "Hindi"}.items():
         rows = table[["question_English", f"question_{name}"]].dropna().drop_duplicates()
         pairs = [(str(b), str(a)) for a, b in rows.itertuples(index=False)]
-        faults = [why for why in reasons(pairs, code, "en") if why]
+        faults = [why for why in find_faults(pairs, code, "en") if why]
         assert len(faults) <= 0.01 * len(pairs), faults

@@ -18,8 +18,13 @@ from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import BackendError, DataError, SettingError
 from xling_tasks.languages import LANGUAGES, find, side_covers
 from xling_tasks.models.translate import translator as module
+from xling_tasks.models.translate.base import SAMPLING, Attempt
 from xling_tasks.models.translate.chat import clean
-from xling_tasks.models.translate.segments import require_splitter, segment_text
+from xling_tasks.models.translate.segments import (
+    require_splitter,
+    split_paragraphs,
+    split_sentences,
+)
 from xling_tasks.models.translate.translator import load_translator, parse_translator
 
 # What the tiny model has learnt by heart.
@@ -142,15 +147,15 @@ def nllb(tiny_nllb):
     """`nllb(batch_size=...)`: a fresh translator, whose engine's `passes` holds its batches."""
 
     def build(cache=None, **more):
-        load_translator = make({**seq2seq(tiny_nllb), **more}, cache=cache)
-        real, load_translator.engine.passes = load_translator.engine.translate, []
+        translator = make({**seq2seq(tiny_nllb), **more}, cache=cache)
+        real, translator.engine.passes = translator.engine.translate, []
 
-        def spy(sentences, source, target, attempt):
-            load_translator.engine.passes.append((attempt, list(sentences)))
+        def spy(sentences, source, target, attempt=0):
+            translator.engine.passes.append((attempt, list(sentences)))
             return real(sentences, source, target, attempt)
 
-        load_translator.engine.translate = spy
-        return load_translator
+        translator.engine.translate = spy
+        return translator
 
     return build
 
@@ -192,7 +197,7 @@ def test_the_target_language_is_forced(nllb):
     assert own.translate([text], "es", "fr") == ["Buvez beaucoup d'eau chaque jour."]
     assert own.translate([text], "es", "en") == ["Drink plenty of water every day."]
     seen = passes(own.engine)
-    own._store = ResponseCache(None)
+    own._cache = ResponseCache(None)
     own.translate([text], "es", "fr")
     ((given, ids),) = seen
     names = own.engine._tokenizer.convert_ids_to_tokens
@@ -212,32 +217,28 @@ def test_batches_are_sorted_and_their_size_changes_nothing(nllb):
     assert [len(batch) for _, batch in two.engine.passes] == [2, 2]
 
 
-def test_sampling_depends_on_sentence_and_attempt_only(nllb):
+def test_samples_depend_on_sentence_and_attempt_only(nllb):
     import torch
 
     engine = nllb().engine
     engine.check()
     sentences = ["Cosa nueva y extraña.", "Beba agua hoy.", "Consulte la noche.", "Su día."]
+    seen = passes(engine)
+
+    def sample(given, number):
+        outputs = {}
+        engine.generate(given, ES, EN, Attempt(number), outputs.__setitem__)
+        return [outputs[sentence].text for sentence in given]
+
     torch.manual_seed(1)
     before = torch.random.get_rng_state()
-    together = engine.translate(sentences, ES, EN, 1)
-    assert together == [engine.translate([s], ES, EN, 1)[0] for s in sentences]
-    assert any(together != engine.translate(sentences, ES, EN, attempt) for attempt in range(2, 6))
+    together = sample(sentences, 1)
+    assert together == [sample([sentence], 1)[0] for sentence in sentences]
+    assert any(together != sample(sentences, number) for number in range(2, 6))
     assert torch.equal(before, torch.random.get_rng_state())
-
-
-def test_nucleus_draws_by_probability_within_top_p():
-    torch = pytest.importorskip("torch")
-    from xling_tasks.models.translate.seq2seq import TEMPERATURE, _Nucleus
-
-    # At temperature 0.7 as given: 0.6, 0.36, 0.03, 0.01; the first two hold 0.95 of the mass.
-    probabilities = torch.tensor([0.03, 0.6, 0.01, 0.36])
-    scores = (probabilities.log() * TEMPERATURE).repeat(2000, 1)
-    chosen = _Nucleus([str(i) for i in range(2000)])(None, scores).argmax(dim=-1)
-    counts = torch.bincount(chosen, minlength=4).tolist()
-    assert counts[0] == counts[2] == 0
-    # 0.6 / 0.96 = 0.625; three standard errors are 0.032.
-    assert counts[1] / 2000 == pytest.approx(0.625, abs=0.033)
+    config = seen[0][0]["generation_config"]
+    how = {name: getattr(config, name) for name in (*SAMPLING, "num_beams", "top_k")}
+    assert how == {**SAMPLING, "num_beams": 1, "top_k": 0}
 
 
 def breaking(own, error):
@@ -258,19 +259,23 @@ def test_degenerate_ones_are_redone_then_given_up_and_counted(nllb, caplog):
     good, late, never, endless = ES_EN
     said = {(0, good): "Good.", (2, late): "Rest well at night."}
     said |= {(i, endless): None for i in range(4)}
-    own, passes = nllb(), []
+    own, asked = nllb(), []
 
     def translate(sentences, source, target, attempt):
-        passes.append((attempt, len(sentences)))
+        asked.extend((attempt, sentence) for sentence in sentences)
         return [said.get((attempt, sentence), "lost " * 9) for sentence in sentences]
 
     own.engine.translate = translate
     texts = [f"{good} {late}", f"{good} {never}", endless, good]
     translated = ["Good. Rest well at night.", None, None, "Good."]
     assert own.translate(texts, "es") == translated
-    assert passes == [(0, 4), (1, 3), (2, 3), (3, 2)]
-    given_up = "2 of 4 sentences (es to en) have no translation (repeated: 1, unfinished: 1)"
-    assert given_up in caplog.text
+    assert [[n for n, _ in asked].count(i) for i in range(4)] == [4, 3, 3, 2]
+    given_up = "2 of 4 segments (es to en) have no translation (repeated: 1, unfinished: 1)"
+    assert (
+        given_up in caplog.text
+        or given_up.replace("repeated: 1, unfinished: 1", "unfinished: 1, repeated: 1")
+        in caplog.text
+    )
     assert "2 of 4 texts (es to en) could not be translated" in caplog.text
     # Failures are known the next time, too.
     again = nllb()
@@ -306,15 +311,7 @@ def test_a_refused_sentence_does_not_cost_its_neighbours(nllb):
 def test_a_batch_that_does_not_fit_the_memory_is_halved(nllb):
     import torch
 
-    own = nllb()
-    real = own.engine._translate
-
-    def small(sentences, pair, seeds):
-        if len(sentences) > 1:
-            raise torch.cuda.OutOfMemoryError
-        return real(sentences, pair, seeds)
-
-    own.engine._translate = small
+    own = breaking(nllb(), lambda batch: torch.cuda.OutOfMemoryError() if len(batch) > 1 else None)
     assert own.translate(list(ES_EN), "es") == list(ES_EN.values())
 
 
@@ -345,7 +342,7 @@ def test_signature_and_sharing(nllb, tiny_nllb):
     name, model, *rest = nllb().signature.split("|")
     assert name == "translate" and model.startswith(f"model:{tiny_nllb}@local-")
     assert rest == [
-        "dtype:float32", "unit:sentence", "decoding:greedy,redo:3xT0.7/p0.95", "degenerate:v2",
+        "dtype:float32", "unit:sentence", "decoding:greedy,redo:3xT0.7/p0.95", "degenerate:v3",
         "thai:crfcut", f"sentencex:{library_version('sentencex')}", "langid:1.1.6",
     ]  # fmt: skip
     one, same, other = (
@@ -495,17 +492,17 @@ def test_sides_of_marian_models(label, code, covered):
 
 @pytest.mark.parametrize(("code", "text"), cases("sentences").items())
 def test_three_sentences_in_every_language(code, text):
-    passage = segment_text(text, code)
-    assert len(passage.sentences) == 3, passage.sentences
-    assert passage.join(passage.sentences, code) == text
+    passage = split_sentences(text, code)
+    assert len(passage.to_translate) == 3, passage.to_translate
+    assert passage.join(passage.to_translate, code) == text
 
 
 def test_thai_sentences_and_what_they_need(monkeypatch):
     pytest.importorskip("pythainlp")
     pytest.importorskip("pycrfsuite")
     text = "คุณมีอาการปวดหรือไม่? ควรดื่มน้ำมาก ๆ และพักผ่อน หากอาการไม่ดีขึ้นภายใน 3 วัน ควรไปพบแพทย์"
-    passage = segment_text(text, "th")
-    assert len(passage.sentences) > 1 and passage.join(passage.sentences, "th") == text
+    passage = split_sentences(text, "th")
+    assert len(passage.to_translate) > 1 and passage.join(passage.to_translate, "th") == text
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     with pytest.raises(ImportError, match=r'pip install "xling-tasks\[th\]"'):
         require_splitter("th")
@@ -520,31 +517,31 @@ def test_thai_sentences_and_what_they_need(monkeypatch):
 )  # fmt: skip
 @pytest.mark.parametrize("code", ["en", "zh", "hi"])
 def test_every_text_is_put_together_exactly(text, code):
-    passage = segment_text(text, code)
-    assert passage.start + "".join(p.text + p.gap for p in passage.pieces) == text
+    passage = split_sentences(text, code)
+    assert passage.start + "".join(p.text + p.gap for p in passage.segments) == text
 
 
 def test_marks_and_pieces_without_letters_are_kept():
-    passage = segment_text("1. Uno.\n- Dos.\n  (३) तीन।\n***\n3.5 mg.", "hi")
-    assert passage.sentences == ["Uno.", "Dos.", "तीन।", "3.5 mg."]
-    passage = segment_text("१. पानी पिएं।", "hi")
-    assert passage.sentences == ["पानी पिएं।"] and passage.join(["Drink."], "en") == "1. Drink."
+    passage = split_sentences("1. Uno.\n- Dos.\n  (३) तीन।\n***\n3.5 mg.", "hi")
+    assert passage.to_translate == ["Uno.", "Dos.", "तीन।", "3.5 mg."]
+    passage = split_sentences("१. पानी पिएं।", "hi")
+    assert passage.to_translate == ["पानी पिएं।"] and passage.join(["Drink."], "en") == "1. Drink."
 
 
 def test_spaces_between_sentences_follow_the_target():
-    chinese = segment_text("发烧。“疼吗？”请咨询医生！\n休息。", "zh")
+    chinese = split_sentences("发烧。“疼吗？”请咨询医生！\n休息。", "zh")
     joined = chinese.join(["Fever.", "“Pain?”", "Ask!", "Rest."], "en")
     assert joined == "Fever. “Pain?” Ask!\nRest."
-    english = segment_text("Fever. Pain?\n1. Rest.", "en")
+    english = split_sentences("Fever. Pain?\n1. Rest.", "en")
     assert english.join(["发烧。", "疼吗？", "休息。"], "zh") == "发烧。疼吗？\n1. 休息。"
 
 
 def test_endless_sentences_are_cut_at_clauses():
     text = "palabra " * 40 + "fin, " + "palabra " * 60 + "x" * 700
-    parts = segment_text(text, "es").sentences
+    parts = split_sentences(text, "es").to_translate
     assert max(map(len, parts)) <= 600 and parts[0].endswith("fin,")
     chinese = "很" * 150 + "，" + "好" * 150
-    assert segment_text(chinese, "zh").sentences == ["很" * 150 + "，", "好" * 150]
+    assert split_sentences(chinese, "zh").to_translate == ["很" * 150 + "，", "好" * 150]
 
 
 # Files
@@ -604,30 +601,113 @@ def test_errors_in_a_file_name_line_and_field(tmp_path, row, message):
 # Models of the harness
 
 CHAT = {
-    "Beba agua.": "Translation: Drink water.",
-    "Descanse.": "“Rest.”",
+    "Beba agua. Descanse.": "Translation: Drink water. Rest.",
+    "Beba agua.": "“Drink water.”",
     "Vacío.": "",
 }
 
 
 def ask(prompt):
-    for sentence, reply in CHAT.items():
-        if sentence in prompt:
+    for text, reply in CHAT.items():
+        if f"Text: {text}\n" in prompt:
             return reply
     return "Ready." if prompt.startswith("Reply") else "loop loop loop loop loop loop"
 
 
-def test_a_chat_model_translates_sentence_by_sentence(serve):
+def test_a_chat_model_translates_whole_texts(serve):
     served = serve(ask)
     own = make(served.spec())
     own.check(("es", "en"))
-    text, english = "Beba agua. Descanse.\n\nBeba agua.", "Drink water. Rest.\n\nDrink water."
-    assert own.translate([text], "es") == [english]
+    texts = ["Beba agua. Descanse.", " Beba agua.\n", "3,5 (***)", "Beba agua. Descanse."]
+    english = ["Drink water. Rest.", " Drink water.\n", "3,5 (***)", "Drink water. Rest."]
+    assert own.translate(texts, "es") == english
     assert len(served.prompts) == 2 and "from Spanish into English" in served.prompts[0]
     assert served.requests[-1]["temperature"] == 0
-    assert make(served.spec()).translate(["Descanse."], "es") == ["Rest."]
+    assert make(served.spec()).translate(["Beba agua."], "es") == ["Drink water."]
     assert len(served.prompts) == 2
-    assert "chat_template:yes;temperature:0|prompt:" in own.signature
+    assert (
+        "chat_template:yes;temperature:0|prompt:" in own.signature and "unit:text|" in own.signature
+    )
+
+
+def test_what_would_not_fit_is_split_into_paragraphs(serve):
+    paragraphs = [
+        f"Párrafo {word}: {'beba agua fresca ' * 12}." for word in ("uno", "dos", "tres", "más")
+    ]
+    text = "\n\n".join(paragraphs) + "\n"
+    served = serve(
+        lambda prompt: (
+            prompt.split("Text: ")[1]
+            .split("\n\nTranslation:")[0]
+            .replace("beba agua fresca", "drink some water")
+            .replace("Párrafo", "Part")
+        )
+    )
+    translated = make(served.spec(max_gen_toks=200)).translate([text], "es")
+    assert translated == [
+        text.replace("beba agua fresca", "drink some water").replace("Párrafo", "Part")
+    ]
+    assert len(served.prompts) == 2 and all("\n\nPárrafo" in prompt for prompt in served.prompts)
+
+
+def test_paragraphs_are_put_together_exactly():
+    text = " a b\n\n1. c\nd\r\n\r\n" + "e" * 30 + "\n"
+    for longest in (1, 6, 12, 100):
+        parts = split_paragraphs(text, longest)
+        assert parts.start + "".join(s.text + s.gap for s in parts.segments) == text
+        assert parts.join(parts.to_translate, "en") == text
+    assert split_paragraphs(text, 100).to_translate == [text.strip()]
+    assert split_paragraphs(text, 12).to_translate == ["a b\n\n1. c\nd", "e" * 30]
+
+
+def cutting(served, whole, room):
+    """A server that cuts what needs more tokens than `room`, and says so."""
+
+    def answer(sent):
+        cut = sent["max_tokens"] < room
+        text = whole[: len(whole) // 2] if cut else whole
+        choice = {
+            "index": 0,
+            "message": {"content": text},
+            "finish_reason": "length" if cut else "stop",
+        }
+        return 200, {}, json.dumps({"choices": [choice]}).encode()
+
+    served.answer = answer
+    return served
+
+
+@pytest.mark.parametrize(("room", "translation", "rooms"), [(300, "Drink water. Rest.", [100, 400]),
+                                                            (500, None, [100, 400, 400, 400, 400])])  # fmt: skip
+def test_a_translation_that_is_cut_off_is_redone_with_room_else_unscored(
+    serve, caplog, room, translation, rooms
+):
+    served = cutting(serve(ask), "Drink water. Rest.", room)
+    assert make(served.spec(max_gen_toks=100)).translate(["Beba agua. Descanse."], "es") == [
+        translation
+    ]
+    assert [request["max_tokens"] for request in served.requests] == rooms
+    assert ("no translation (cut off: 1)" in caplog.text) == (translation is None)
+
+
+def test_a_kill_loses_no_output_that_had_come(serve):
+    """What came is on disk although nothing was checked yet."""
+    served = serve(lambda prompt: "Drink much water." if "uno" in prompt else None)
+    own = make(served.spec())
+    real = own.engine.generate
+
+    def dying(segments, source, target, attempt, keep):
+        def keep_and_die(segment, output):
+            keep(segment, output)
+            raise KeyboardInterrupt
+
+        real(segments, source, target, attempt, keep_and_die)
+
+    own.engine.generate = dying
+    with pytest.raises(KeyboardInterrupt):
+        own.translate(["Beba agua uno."], "es")
+    assert make(served.spec()).translate(["Beba agua uno."], "es") == ["Drink much water."]
+    assert len(served.prompts) == 1
 
 
 def test_a_chat_model_that_loops_is_asked_again_with_seeds_of_its_own(serve):
@@ -676,10 +756,12 @@ def test_dummy_and_local_models(tiny_hf):
     args = {"pretrained": tiny_hf, "device": "cpu"}
     local = make({"model": "hf", "model_args": args, "max_gen_toks": 8}, cache=False)
     state = torch.random.get_rng_state()
-    first, same, other = (
-        list(local.engine.outcomes(["Beba agua."], ES, EN, attempt)) for attempt in (1, 1, 2)
-    )
-    assert first == same != other
+    samples = []
+    for number in (1, 1, 2):
+        local.engine.generate(
+            ["Beba agua."], ES, EN, Attempt(number), lambda _, o: samples.append(o.text)
+        )
+    assert samples[0] == samples[1] != samples[2]
     assert torch.equal(state, torch.random.get_rng_state())
 
 

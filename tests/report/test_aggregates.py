@@ -12,10 +12,9 @@ from xling_metrics.aggregate import CLIPPED_MEAN, HARMONIC, MEAN, RATIO, SPREAD,
 from xling_metrics.classification import classification_scores, hard_answer, probability_scores
 
 from xling_tasks.report.columns import column_of, probability_column, reduce_value
-from xling_tasks.tasks.base import XlingTask
-from xling_tasks.tasks.own.several import OwnTask
+from xling_tasks.tasks.task import HealthTask
 
-COUNTS = {"invalid_rows", "n_judged", "n_responses", "n_scored", "profile"}
+COUNTS = {"invalid_rows", "repeated_responses", "n_judged", "n_responses", "n_scored", "profile"}
 """Counts of documents; no scores."""
 WHOLE = {"sacrebleu", "judge_alpha", "auc", "auc_hard", "ece", "brier"}
 """Scores of all rows at once, which no aggregate of documents makes."""
@@ -41,8 +40,7 @@ def test_every_metric_of_every_task_is_made_again_by_its_own_aggregate(run, serv
     many = {"languages": ["hi", "es"], "translator": judge}
     compared = set()
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (XlingTask, OwnTask):
-            patch.setattr(kind, "aggregation", noting(kind.aggregation))
+        patch.setattr(HealthTask, "aggregation", noting(HealthTask.aggregation))
         for names, metadata in (
             (questions, {"judge": judge, "k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 2}),
             (["xling_information", "xling_empathy"], {"judge": judge, **many}),
@@ -58,17 +56,17 @@ def _compared(found, seen):
     for task, made in seen:
         name = task.config.task
         samples = found["samples"].get(name, [])
-        signatures = {metric.name: metric.signature for metric in task.all_metrics()}
-        for metric, aggregation in made.items():
+        metrics = {metric.name: metric for metric in task.metrics()}
+        for metric in made:
             base = metric.rpartition("_t")[0] or metric
             if base in WHOLE or metric.startswith(tuple(COUNTS)):
                 continue
             kept = [reduce_value(metric, sample[metric]) for sample in samples]
-            again = column_of(metric, kept, signatures[metric])
+            again = column_of(metric, kept, metrics[metric].signature(task))
             value = found["results"][name].get(f"{metric},none")
             whole = None if again is None else again.score()
             assert whole == value or math.isclose(whole, value, abs_tol=1e-12), metric
-            own = aggregation.metric.aggregate
+            own = metrics[metric].aggregate
             if again is not None and hasattr(own, "name") and "_judge" not in metric:
                 assert again.aggregate.name == own.name, metric
                 yield own.name

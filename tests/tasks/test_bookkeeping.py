@@ -7,13 +7,11 @@ import json
 import builders
 import pytest
 from builders import results_in
-from own_rubric_parts import by_words, conversation, write
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.logs.by_language import with_bookkeeping
 from xling_tasks.logs.results import read_results
-from xling_tasks.tasks.metric import Carried, DocumentValues
 
 C = "xlinghealth_correctness_demo_en"
 V = "xlinghealth_verifiability_demo_en"
@@ -55,32 +53,12 @@ def test_values_are_those_of_the_samples_and_empty_answers_are_said(run_one, ser
     assert f"{C}: all: {kept['empty_rate']:.1%} of the answers are empty" in caplog.text
 
 
-def test_several_languages_in_one_task(run, serve, tmp_path):
-    path = write(tmp_path / "own.jsonl", [conversation(key) for key in "abc"])
-    metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
-    found = builders.evaluated(run, tmp_path / "o", "xling_custom_rubric", metadata=metadata)
-    written = results_in(tmp_path / "o")["results"]["xling_custom_rubric"]
-    assert "rubric_score_es,none" in written and "n_scored_es,none" not in written
-    assert found["results"]["xling_custom_rubric"]["n_scored_es,none"] == 3
-    (read,) = read_results(tmp_path / "o")
-    (spanish,) = [own for task, own in read.content["results"].items() if task.endswith("_es")]
-    assert spanish["n_scored,none"] == 3 and spanish["judge_failed_rate,none"] == 0.0
-
-
 def test_endpoints_and_what_is_submitted_are_scores():
     for criterion in CRITERIA.values():
         names = {name for name, each in criterion.metrics.items() if each.bookkeeping}
         assert names >= {"invalid_rows", "n_responses", "failed_rate", "content_filter_rate"}
         assert not names & {each.metric for each in criterion.endpoints}
         assert not names & set(criterion.submission.main)
-
-
-def test_values_of_a_document():
-    values = DocumentValues({"n": 3, "b": None, "a": 1.0}, {"n"})
-    assert dict(values) == {"n": 3, "b": None, "a": 1.0}
-    assert dict(values.items()) == {"b": None, "a": Carried(1.0, {"n": 3})}
-    assert dict(DocumentValues({"n": 3}, {"n"}).items()) == {"n": 3}
-    assert dict(DocumentValues({"a": 3}, ()).items())["a"] == Carried(3, {})
 
 
 @pytest.mark.parametrize("kept", [None, 5, [], "x", {}])

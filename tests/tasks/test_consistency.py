@@ -18,7 +18,7 @@ from sklearn.metrics import jaccard_score
 
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.xlinghealth import load
-from xling_tasks.errors import BackendError, SettingError, XlingError
+from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.requests import request_seed
 
@@ -42,6 +42,11 @@ def column(samples, metric):
     return [sample[metric] for sample in samples]
 
 
+def sampled(sample, count):
+    """The responses at the last temperature."""
+    return [response for (response,) in sample["resps"]][-count:]
+
+
 def sklearn_jaccard(answers, n):
     grams = CountVectorizer(ngram_range=(n, n), binary=True)
     pairs = (grams.fit_transform(pair).toarray() for pair in combinations(answers, 2))
@@ -51,8 +56,8 @@ def sklearn_jaccard(answers, n):
 def test_english_equals_scikit_learn_on_the_logged_samples(run_one):
     scores, samples, _, _ = run_one(T + "en", metadata={**QUICK, "k": 4}, limit=6)
     for sample in samples:
-        hot = sample["resps"][1]
-        assert len(hot) == 4
+        assert len(sample["resps"]) == 1 + 4
+        hot = sampled(sample, 4)
         assert sample["sim_1gram_t1.0"] == pytest.approx(sklearn_jaccard(hot, 1), abs=1e-9)
         assert sample["sim_2gram_t1.0"] == pytest.approx(sklearn_jaccard(hot, 2), abs=1e-9)
         assert sample["distinct_answers_t1.0"] == len(set(hot))
@@ -65,7 +70,7 @@ def test_greedy_once_has_no_similarity_but_lengths_and_language(run_one):
         "length_words_t0.0", "length_words_src_t0.0", "language_consistency_t0.0",
         "language_consistency_published_t0.0", "line_pass_rate_t0.0", "empty_rate_t0.0",
     }  # fmt: skip
-    assert {len(group) for s in own.samples for group in s["resps"]} == {1, 3}
+    assert {len(s["resps"]) for s in own.samples} == {1 + 3}
     scores = run_one(T + "en", metadata={**QUICK, "greedy_repeats": "k"}, limit=2).scores
     assert scores["sim_1gram_t0.0"] == scores["distinct_answers_t0.0"] == 1.0
 
@@ -79,7 +84,8 @@ def test_a_sweep_asks_each_temperature_k_times(run_one):
     assert not any("seed" in arguments for _, arguments in model.seen)
     options = {"limit": 1, "gen_kwargs": "temperature=0.5"}
     names = run_one(T + "en", metadata={"k": 2, "topic_seeds": 0}, **options).names
-    whole = {"invalid_rows", "failed_rate", "content_filter_rate", "n_responses"}
+    whole = {"invalid_rows", "failed_rate", "content_filter_rate", "n_responses",
+             "repeated_responses"}  # fmt: skip
     assert all("_t0.5" in name for name in names - whole)
     with pytest.raises(SettingError, match="would replace the sweep"):
         run_one(T + "en", metadata=QUICK, **options)
@@ -185,7 +191,7 @@ def test_topics_are_averaged_over_seeds_with_their_spread(run_one):
     from xling_metrics.topics import topic_consistencies, topic_corpus
 
     scores, samples, _, _ = run_one(T + "en", metadata={**HOT, "topic_seeds": 2}, limit=6)
-    answers = [sample["resps"][0] for sample in samples]
+    answers = [sampled(sample, 3) for sample in samples]
     made = topic_consistencies(topic_corpus(answers), models=(20, 100), seeds=(0, 1))
     for n, expected in made.items():
         assert column(samples, f"sim_lda{n}_t1.0") == expected.per_question
@@ -199,7 +205,7 @@ def test_hdp_is_made_where_it_is_asked_for(run_one):
     pytest.importorskip("gensim")
     metadata = {**HOT, "topic_seeds": 1, "sim_hdp": True}
     own = run_one(T + "en", metadata=metadata, limit=4)
-    answers = [sample["resps"][0] for sample in own.samples]
+    answers = [[answer for (answer,) in sample["resps"]] for sample in own.samples]
     assert column(own.samples, "sim_hdp_t1.0") == pytest.approx(
         list(hdp_similarity(answers, 0)), abs=1e-9
     )
@@ -213,7 +219,7 @@ def test_published_single_seed_is_scikit_learn(run_one):
     from sklearn.decomposition import LatentDirichletAllocation
 
     own = run_one(T + "en", metadata={**HOT, "topic_seeds": [4]}, limit=4)
-    answers = [answer for sample in own.samples for answer in sample["resps"][0]]
+    answers = [answer for sample in own.samples for answer in sampled(sample, 3)]
     counts = CountVectorizer().fit_transform(answers)
     topics = LatentDirichletAllocation(20, random_state=4, n_jobs=1).fit(counts).transform(counts)
     units = topics / np.linalg.norm(topics, axis=1, keepdims=True)
@@ -266,15 +272,12 @@ def test_empty_and_foreign_answers(run_one):
     json.dumps(found["results"], allow_nan=False)
 
 
-def test_a_filter_that_drops_answers_is_refused(run, tmp_path):
-    def filtered(*names):
-        manager = with_filters(tmp_path, T + "en", *zip(names, names), metadata=QUICK)
-        return run("filtered", task_manager=manager, limit=2)["results"]["filtered"]
-
-    with pytest.raises(XlingError, match="consistency needs all of them"):
-        filtered("take_first")
-    scores = filtered("uppercase", "lowercase")
-    assert scores["sim_1gram_t1.0,uppercase"] == scores["sim_1gram_t1.0,lowercase"]
+def test_two_filters_each_score_all_answers(run, tmp_path):
+    names = ("uppercase", "lowercase", "take_first")
+    manager = with_filters(tmp_path, T + "en", *zip(names, names), metadata=QUICK)
+    scores = run("filtered", task_manager=manager, limit=2)["results"]["filtered"]
+    values = [scores[f"sim_1gram_t1.0,{name}"] for name in names]
+    assert len(set(values)) == 1 and 0 < values[0] < 1
 
 
 @pytest.mark.parametrize(("setting", "message"), [

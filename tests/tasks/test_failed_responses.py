@@ -7,10 +7,10 @@ import math
 import pickle
 
 import pytest
-from lm_eval.api.instance import Instance
-from xling_metrics.aggregate import RATIO
+from builders import with_filters
 from xling_metrics.classification import classification_scores
 
+from xling_tasks.criteria.metric import rate
 from xling_tasks.failed_response import (
     CONTENT_FILTER,
     REQUEST_FAILED,
@@ -21,8 +21,6 @@ from xling_tasks.failed_response import (
 )
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.outcomes import OUTCOMES
-from xling_tasks.scorers.answered import unanswered_again
-from xling_tasks.tasks.metric import Aggregation, Metric
 
 QUICK = {"k": 4, "topic_seeds": 1, "encoder": False, "source_encoder": False, "temperatures": [1.0]}
 
@@ -157,22 +155,20 @@ def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
     )
 
 
-def test_filters_do_not_make_it_empty():
-    one = Instance("generate_until", {}, ("", {}), 0, ("t", 0, 1), [GONE], {"f": ""})
-    two = Instance("generate_until", {}, ("", {}), 0, ("t", 0, 2), ["A", HELD], {"f": ["a", ""]})
-    unanswered_again(one)
-    unanswered_again(two)
-    assert one.filtered_resps["f"] is GONE
-    assert two.filtered_resps["f"][0] == "a" and two.filtered_resps["f"][1] is HELD
+def test_filters_do_not_make_it_empty(run, tmp_path):
+    task = "xlinghealth_correctness_demo_en"
+    manager = with_filters(tmp_path, task, ("upper", "uppercase"), metadata=QUICK)
+    model = Flaky({0: GONE, 1: HELD})
+    scores = run("filtered", model=model, task_manager=manager, limit=4)["results"]["filtered"]
+    assert scores["failed_rate,upper"] == scores["content_filter_rate,upper"] == 1 / 4
+    assert scores["empty_rate,upper"] == 0
 
 
 def test_documents_without_an_answer_are_out_of_score_and_error():
     rows = [[1, 2], None, [2, 2], [1, 2]]
-    rate = Aggregation(Metric("rate", RATIO, "rate"), gaps=True)
-    whole = Aggregation(Metric("rate", RATIO, "rate"))
     known = [row for row in rows if row]
-    assert rate(rows) == whole(known) and rate.standard_error(rows) == whole.standard_error(known)
-    # Pooled counts need not be told which documents have none.
-    assert whole(rows) == whole(known) == 4 / 6
-    assert whole.standard_error(rows) == whole.standard_error(known)
-    assert rate([None, None]) is None and rate.standard_error([None, [1, 2]]) == "N/A"
+    metric = rate("rate", lambda own: own, True, "")
+    assert metric.value([1, 2], nothing=True) is None and metric.value([1, 2], False) == [1, 2]
+    assert metric.score(rows) == metric.score(known) == 4 / 6
+    assert metric.standard_error(rows) == metric.standard_error(known) > 0
+    assert metric.score([None, None]) is None and metric.standard_error([None, [1, 2]]) is None

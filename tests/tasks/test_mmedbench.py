@@ -12,8 +12,8 @@ from fixed import Fixed
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, XlingError
-from xling_tasks.tasks.exam_replies import letters_of, rationale_of
-from xling_tasks.tasks.mmedbench import candidates
+from xling_tasks.tasks.exam import candidates
+from xling_tasks.tasks.exam_responses import letters_of, rationale_of
 
 LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
 M = "mmedbench_mcqa_demo_"

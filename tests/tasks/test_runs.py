@@ -315,7 +315,7 @@ def test_a_judge_at_another_temperature_says_so(run_one, serve, monkeypatch, cap
 def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_cache, monkeypatch):
     from xling_tasks.tasks.correctness import CorrectnessTask
 
-    def crash(self):
+    def crash(self, answered):
         raise RuntimeError("while scoring")
 
     monkeypatch.setattr(CorrectnessTask, "score", crash)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
+from fixed import Fixed
 from lm_eval.api.task import TaskConfig
 from lm_eval.tasks import TaskManager
 
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
-from xling_tasks.tasks.base import XlingTask
-from xling_tasks.tasks.before_run import ALWAYS_READ
+from xling_tasks.harness.run import RunContext
+from xling_tasks.tasks.preflight import ALWAYS_READ
+from xling_tasks.tasks.task import HealthTask
 
 FOLDERS = {"xlinghealth": "xlinghealth", "mmedbench": "mmedbench", "xling": "translate_evaluate"}
 C, V, LL = (f"xlinghealth_{kind}_demo_en" for kind in
@@ -65,7 +67,7 @@ def test_used_or_refused(tmp_path, base, key):
 @pytest.mark.parametrize("base", [C, V, LL, M, MLL, INFO])
 def test_what_is_ours_already_may_be_said_again(tmp_path, base):
     task = load(tmp_path, base, test_split="test", metric_list="[]", repeats=1, doc_to_text="null")
-    assert isinstance(task, XlingTask)
+    assert isinstance(task, HealthTask)
 
 
 MORE = {"doc_to_txt": "x", "dataset_kwargs": "{record: demo, language: en, split: dev}"}
@@ -112,6 +114,7 @@ def test_a_description_and_generation_arguments_are_used(tmp_path, base):
         keys["generation_kwargs"] = OTHER["generation_kwargs"]
     task = load(tmp_path, base, **keys)
     task.set_fewshot_seed(1)
+    task.start(RunContext(Fixed(str)))
     task.build_all_requests(limit=1)
     assert all(str(each.args[0]).startswith("Speak to a nurse.") for each in task.instances)
     if arguments:

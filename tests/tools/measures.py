@@ -102,18 +102,18 @@ def way() -> dict[Path, int]:
     from xling_tasks.report import lists, summary
     from xling_tasks.report.data import read_models
     from xling_tasks.report.verdicts import Options
-    from xling_tasks.tasks.base import XlingTask
+    from xling_tasks.tasks.task import HealthTask
 
     passed = Passed()
-    score = XlingTask.process_results
+    score = HealthTask.process_results
 
     def first(task: Any, *given: Any) -> Any:
-        XlingTask.process_results = score
+        HealthTask.process_results = score
         with passed:
             return score(task, *given)
 
     with tempfile.TemporaryDirectory() as folder:
-        XlingTask.process_results = first
+        HealthTask.process_results = first
         tasks = "xlinghealth_verifiability_demo_en,xlinghealth_verifiability_demo_es"
         with contextlib.redirect_stdout(io.StringIO()):
             lm_eval(

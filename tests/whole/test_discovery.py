@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import yaml
 from builders import ONLY_OURS
 
 from xling_tasks import discovery
-from xling_tasks.errors import SettingError
 
 
 def python(code: str, cwd: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -94,37 +92,6 @@ def test_folder_is_added_once_after_the_harness_and_before_the_user(tmp_path):
         ([tmp_path, ours], {}),
         ([Path("/user")], {}),
     ]
-
-
-@pytest.mark.parametrize("given", ['judge={"model":"x"}', "judge={model:x}", '{"judge":'])
-def test_a_setting_with_braces_that_is_no_json_is_told_how_to_be_written(tmp_path, given):
-    words = ["--model", "dummy", "--tasks", "x", "--metadata", given]
-    code = "from lm_eval.__main__ import cli_evaluate as run; run()"
-    started = python(code, tmp_path, *words)
-    assert started.returncode == 2 and "Traceback" not in started.stderr
-    assert f"{given} is neither" in started.stderr and '--metadata \'{"KEY"' in started.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("xlinghealth_verifiabilty_demo", "xlinghealth_verifiability_demo"),
-        ("mmlu_virolgy", None),  # the harness's own says it
-        ("xlinghealth_*_demo", None),
-        ("mine.yaml", None),
-    ],
-)
-def test_a_misspelt_task_of_ours_is_named(monkeypatch, name, meant):
-    ours = discovery.task_folder()
-    paths = {
-        "xlinghealth_verifiability_demo": ours / "xlinghealth" / "x.yaml",
-        "mmlu_virology": Path("/lm_eval/tasks/mmlu.yaml"),
-        "health": None,  # a tag
-    }
-    index = {task: types.SimpleNamespace(yaml_path=path) for task, path in paths.items()}
-    monkeypatch.setattr(discovery, "asked_for", lambda: ([name], {}))
-    with pytest.raises(SettingError, match=meant) if meant else contextlib.nullcontext():
-        discovery._check_names(index, ours)
 
 
 def test_steps_aside_where_the_harness_reads_entry_points(monkeypatch):

@@ -15,7 +15,7 @@ from stored import Killed, dying_after, kept_in
 
 from xling_tasks.cache.response_cache import ResponseCache
 from xling_tasks.cli import main
-from xling_tasks.lm import journaled
+from xling_tasks.lm.resumable import clear_finished
 from xling_tasks.output import file_name, file_names
 
 HOSTILE = {
@@ -142,7 +142,7 @@ def test_a_task_of_any_name_keeps_its_answers(name, run, tmp_path, own_cache):
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
     with dying_after(5), pytest.raises(Killed):
         run([name], task_manager=manager, limit=2)
-    journaled.end()
+    clear_finished()
     (kept,) = kept_in(own_cache)
     assert PLAIN.match(kept.name) and len(ResponseCache(kept)) == 5
     assert run([name], task_manager=manager, limit=2)["results"][name]

@@ -21,7 +21,6 @@ from unittest.mock import Mock
 import pytest
 
 from xling_tasks import discovery
-from xling_tasks.harness import run as harness
 
 pytestmark = pytest.mark.core
 
@@ -82,7 +81,7 @@ def upstream(how: str, folder: Any, monkeypatch: pytest.MonkeyPatch) -> types.Mo
     monkeypatch.setattr(index.TaskIndex, "_iter_yaml_files", staticmethod(files))
     monkeypatch.setattr(index.TaskIndex, "build", staticmethod(plain))
     module.seen = seen  # type: ignore[attr-defined]
-    monkeypatch.setattr(harness, "_task_sources", lambda manager: source)
+    monkeypatch.setattr(discovery, "_task_sources", lambda manager: source)
     return module
 
 
@@ -146,9 +145,9 @@ def test_a_declared_folder_that_this_harness_does_not_ask_for_is_bridged(tmp_pat
     import lm_eval.tasks.manager as released
 
     declare("xling_task_yaml", tmp_path, monkeypatch)
-    assert not harness.reads_task_entry_points(released)
+    assert not discovery.reads_task_entry_points(released)
     changed = upstream(AMONG_THE_PATHS, FOLDERS["package"][1], monkeypatch)
-    assert harness.reads_task_entry_points(changed)
+    assert discovery.reads_task_entry_points(changed)
 
 
 def test_a_run_through_such_a_harness(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import scripted
 from builders import lm_eval, readers
 
 from xling_tasks.cli import main
-from xling_tasks.log_filter import clean_logs
+from xling_tasks.discovery import clean_logs
 
 QUERY, JUDGE, HEADER, BARE = "qv7Zp-alpha.31", "judgeonly", "hd5Word!{x}", "Zm9vOmJhcjpiYXo"
 SECRETS = (QUERY, JUDGE, HEADER, BARE)
@@ -39,7 +39,7 @@ def ran(kept):
     clean_logs()
     before = root.level
     root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
+    root.setLevel(logging.INFO)
     args = {"model": "m", "base_url": f"{served.url}?w={QUERY}&{BARE}#{QUERY}", "max_retries": 1,
             "header": {"X-Team": HEADER}}  # fmt: skip
     judge = {"model": "local-chat-completions",

@@ -66,7 +66,8 @@ registry.model_registry.register("parallel", target=Parallel)
 def evaluate(out, plan, **where):
     dist.init_process_group("gloo", **where)
     results = lm_eval.simple_evaluate(
-        model="parallel", tasks=plan["tasks"], task_manager=our_tasks(plan["settings"]),
+        model="parallel", model_args={"pretrained": "p"}, tasks=plan["tasks"],
+        task_manager=our_tasks({"pretrained": "p"} | plan["settings"]),
         limit=plan["limit"], bootstrap_iters=0,
     )
     if results is not None:
@@ -80,7 +81,7 @@ def evaluate(out, plan, **where):
 # has imported and loaded everything.
 FORKED = f"""{UNASKED}{SCRIPT}
 import atexit, shutil, signal
-from xling_tasks.lm import journaled
+from xling_tasks.lm.resumable import clear_finished
 
 def process(out, plan, rank):
     pid = os.fork()
@@ -119,7 +120,7 @@ for plan in (plans["pair"], plans["whole"]):  # the third one does what the seco
         "xling_baseline", tasks=plan["tasks"], limit=1, bootstrap_iters=0,
         task_manager=our_tasks(plan["settings"] | {{"xling_cache": "warm"}}),
     )
-journaled.end()
+clear_finished()
 print(json.dumps([status_of(*named) for named in plans.items()]))
 """
 

@@ -48,7 +48,7 @@ def test_every_file_resolves():
             assert config["task"], path
             continue
         assert config["task"] == path.stem and isinstance(config["class"], type)
-        assert config["dataset_kwargs"]["record"] in {*DATASETS, "own"}
+        assert config["dataset_kwargs"]["record"] in {*DATASETS, "custom"}
         if config["output_type"] == "generate_until":
             # The harness's defaults would stop at a blank line and after 256 tokens.
             given = config["generation_kwargs"]

@@ -32,6 +32,7 @@ from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.data.dataset_info import LANGUAGE_NAMES, XLINGHEALTH
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.harness.backends import responses_in
 from xling_tasks.languages import language_name
 from xling_tasks.logs.annotations import (
     CHOICES,
@@ -46,7 +47,6 @@ from xling_tasks.logs.samples import newest_samples
 from xling_tasks.output import refuse_file, table, writing
 from xling_tasks.pages import texts
 from xling_tasks.pages.offline import offline_page
-from xling_tasks.scorers.answered import replies_of
 from xling_tasks.settings import Settings
 
 N_ITEMS = {LABEL: 103}
@@ -184,7 +184,7 @@ def _judged(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what the page needs of a sample; None without a judge."""
     if "n_judged" not in row:
         return None
-    answer, judged, doc = replies_of(row["filtered_resps"][0])[0], row["n_judged"], row["doc"]
+    answer, judged, doc = responses_in(row["filtered_resps"][0])[0], row["n_judged"], row["doc"]
     if not {"label", "reply", "judge"} <= judged.keys():
         raise TypeError("n_judged: no label with its reply")
     if not all(isinstance(text, str) for text in (answer, doc["question"], doc["reference"])):
@@ -203,7 +203,7 @@ def read_translations(options: argparse.Namespace, skipped: Counter[Any]) -> tup
             for place, code in enumerate(doc["text"]):
                 if code == "en" or code not in english:
                     continue
-                answer, translation = replies_of(results[place])[0], english[code]
+                answer, translation = responses_in(results[place])[0], english[code]
                 if not answer.strip() or not (translation or "").strip():
                     skipped[code, "no translation"] += 1
                 elif answer.strip() == translation.strip():

@@ -29,7 +29,7 @@ from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
 from xling_tasks.output import table
 from xling_tasks.report.documents import filled
 from xling_tasks.settings import Settings
-from xling_tasks.tasks.base import XlingTask
+from xling_tasks.tasks.task import HealthTask, Request
 
 
 def cost(options: argparse.Namespace) -> str:
@@ -61,7 +61,7 @@ def cost(options: argparse.Namespace) -> str:
         shared_from=options.shared_from,
         prices={"shared": SHARED_PRICE, "batch": BATCH_PRICE} if prices else None,
         roles=sorted({entry.role for entry in entries} - {"model"}),
-        claims=any("claims" in task.used_prompts() for task in tasks),
+        claims=any("claims" in task.prompt_templates() for task in tasks),
         sets=list(_sets_of_prompts(tasks)),
     ).rstrip()
 
@@ -113,8 +113,6 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:
 
     from lm_eval.tasks import TaskManager
 
-    from xling_tasks.tasks.base import XlingTask
-
     manager = TaskManager(
         include_path=str(task_folder()), include_defaults=False, metadata=metadata
     )
@@ -127,7 +125,7 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[Any]:
             raise SettingError(f"--tasks {pattern}: not one of ours; {hint}")
         wanted += matches
     loaded = manager.load(list(dict.fromkeys(wanted)))["tasks"]
-    return [task for task in loaded.values() if isinstance(task, XlingTask)]
+    return [task for task in loaded.values() if isinstance(task, HealthTask)]
 
 
 TOKENS_PER_CHARACTER = ((0x7F, 0.25), (0x2FF, 0.5), (0x2E7F, 0.5), (0x10FFFF, 0.75))
@@ -177,7 +175,7 @@ _NUMBERS = ("requests", "prompt_tokens", "shared_tokens", "max_output_tokens")
 
 
 def costs(
-    tasks: Iterable[XlingTask],
+    tasks: Iterable[HealthTask],
     *,
     limit: int | None = None,
     count: Callable[[str], int] | None = None,
@@ -204,7 +202,7 @@ def costs(
 
 
 def _of_task(
-    task: XlingTask,
+    task: HealthTask,
     docs: Sequence[Any],
     count: Callable[[str], int],
     sample: int | None,
@@ -219,72 +217,60 @@ def _of_task(
 
 
 AGAIN = "asked again, at most"
-"""The kind of a second request: of a judge or a reader, where its reply is not in form."""
+"""The kind of a second request: of a judge or an extractor, where its reply is not in form."""
 
 
 def _counted(
-    task: XlingTask, docs: Iterable[Any], count: Callable[[str], int], shared_from: int
+    task: HealthTask, docs: Iterable[Any], count: Callable[[str], int], shared_from: int
 ) -> dict[_Key, Cost]:
     """What some documents cost."""
     entries: dict[_Key, Cost] = {}
     before: dict[_Key, str] = {}
     name = str(task.config.task)
 
-    def add(role: str, kind: str, language: str, text: str, output: int, times: int) -> None:
+    def add(role: str, kind: str, language: str, text: str, output: int) -> None:
         entry = entries.setdefault((role, kind, language), Cost(name, role, language, kind))
-        entry.requests += times
-        tokens = count(text)
-        entry.prompt_tokens += times * tokens
+        entry.requests += 1
+        entry.prompt_tokens += count(text)
         begins = shared_beginning(before.get((role, kind, language), ""), text)
         before[role, kind, language] = text
         shared = count(text[:begins]) if begins else 0
         entry.shared_tokens += shared * (shared >= shared_from)
-        entry.shared_tokens += (times - 1) * tokens * (tokens >= shared_from)
-        entry.max_output_tokens += times * output
+        entry.max_output_tokens += output
 
     for doc in docs:
-        for unit, own in task.units(doc):
-            contexts = unit.fewshot_context(own, num_fewshot=0)
-            for view, context in zip(unit.views(own), contexts, strict=True):
-                language = view.get("language", unit.language)
-                for kind, arguments, repeats in unit.requests_for(view, context, False):
-                    generated = kind == "generate_until"
-                    text = context if generated else context + arguments[1]
-                    output = int(arguments[1].get("max_gen_toks", 0)) if generated else 0
-                    add("model", kind, language, text, output, repeats)
-                    if generated and getattr(unit, "asks_again", False):
-                        add("model", AGAIN, language, text, output, repeats)
-                        entries["model", AGAIN, language].prompt_tokens += repeats * output
-            for request in unit.side_requests(own):
-                language = request.language or unit.language
-                role, output = request.role, request.max_gen_toks
-                add(role, "generate_until", language, request.prompt, output, 1)
-                if role != "translator":
-                    # The same conversation with the first reply in it.
-                    add(role, AGAIN, language, request.prompt, output, 1)
-                    entries[role, AGAIN, language].prompt_tokens += output
+        contexts = task.fewshot_context(doc, num_fewshot=0)
+        for language, context, request in _requests(task, doc, contexts):
+            generated = request.kind == "generate_until"
+            text = context if generated else context + request.arguments
+            output = int(request.arguments.get("max_gen_toks", 0)) if generated else 0
+            add("model", request.kind, language, text, output)
+        for other in task.auxiliary_requests(doc):
+            language, output = other.language or task.language, other.max_gen_toks
+            add(other.role, "generate_until", language, other.prompt, output)
+            if other.role != "translator":
+                # The same conversation with the first reply in it.
+                add(other.role, AGAIN, language, other.prompt, output)
+                entries[other.role, AGAIN, language].prompt_tokens += output
     return entries
 
 
-def _scale(entries: dict[_Key, Cost], task: XlingTask, docs: Sequence[Any], n: int) -> None:
+def _requests(
+    task: HealthTask, doc: Any, contexts: Sequence[str]
+) -> Iterator[tuple[str, str, Request]]:
+    """Language, context and request of everything that the model is asked about a document."""
+    for number, language in enumerate(task.prompt_languages(doc)):
+        for request in task.requests(doc, number):
+            yield language, contexts[number] if contexts else "", request
+
+
+def _scale(entries: dict[_Key, Cost], task: HealthTask, docs: Sequence[Any], n: int) -> None:
     """From `n` documents to all: the requests to the model exactly, all else in proportion."""
-    requests: Counter[_Key] = Counter()
-    forms: dict[tuple[Any, ...], Counter[_Key]] = {}
-    for doc in docs:
-        for unit, own in task.units(doc):
-            # How many requests a document makes follows from this much of it.
-            form = (
-                unit.language, tuple(own.get("text", ())), len(own.get("answers", ())),
-                len(own.get("options", ())), own.get("several"),
-            )  # fmt: skip
-            if form not in forms:
-                own_requests: Counter[_Key] = Counter()
-                for view in unit.views(own):
-                    language = view.get("language", unit.language)
-                    for kind, _, repeats in unit.requests_for(view, "", False):
-                        own_requests["model", kind, language] += repeats
-                forms[form] = own_requests
-            requests += forms[form]
+    requests = Counter(
+        ("model", request.kind, language)
+        for doc in docs
+        for language, _, request in _requests(task, doc, ())
+    )
     for key, entry in entries.items():
         times = requests[key] / entry.requests if key in requests else len(docs) / n
         for name in _NUMBERS:

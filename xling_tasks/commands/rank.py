@@ -34,6 +34,7 @@ from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.published import published
 from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.failed_response import REQUEST_FAILED, logged_details
+from xling_tasks.harness.backends import responses_in
 from xling_tasks.languages import language_name
 from xling_tasks.logs.newest import named_folder
 from xling_tasks.logs.samples import newest_samples
@@ -45,9 +46,8 @@ from xling_tasks.models.structured_output import (
     quote_material,
 )
 from xling_tasks.output import Screen, csv_text, jsonl, refuse_others, table, writing
-from xling_tasks.scorers.answered import replies_of
 from xling_tasks.settings import Settings
-from xling_tasks.tasks.exam_replies import rationale_of
+from xling_tasks.tasks.exam_responses import rationale_of
 
 METRICS = (
     *("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),
@@ -189,7 +189,7 @@ def _read_answer(
     doc, responses = row["doc"], row["filtered_resps"]
     if not isinstance(doc, dict) or not doc.keys() >= _FIELDS or not isinstance(responses, list):
         raise TypeError("a rationale task logs a question and a list of responses")
-    text = rationale_of(replies_of(responses[0])[0], fine_tuned=fine_tuned, form=form)
+    text = rationale_of(responses_in(responses[0])[0], fine_tuned=fine_tuned, form=form)
     numbers = {name: row.get(name) for name in METRICS}
     scores = {
         name: float(x) for name, x in numbers.items() if isinstance(x, (int, float)) and x == x

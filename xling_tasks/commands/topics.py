@@ -63,7 +63,7 @@ def _texts(tasks: Sequence[Any]) -> dict[str, str]:
     """Question -> its text; one that stands in several languages is asked about in English."""
     texts: dict[str, str] = {}
     for task in tasks:
-        for _, doc in (unit for whole in task.test_docs() for unit in task.units(whole)):
+        for doc in task.test_docs():
             text = doc.get("question") or (doc.get("text") or {}).get("en") or ""
             options = doc.get("options") or {}
             lines = [text, *(f"{letter}. {option}" for letter, option in options.items())]

@@ -45,8 +45,10 @@ PUBLISHED = {
 }
 """Percent, in the order of `MECHANISMS`."""
 
-_TRAINING = ("model", "revision", "patience", "batch_size", "refit", "max_tokens", "device")
-_PER_MECHANISM: dict[str, Callable[[str], float]] = {"epochs": int, "lr": float}
+_TRAINING = (
+    *("model", "revision", "epochs", "patience", "batch_size", "lr"),
+    *("refit", "max_tokens", "device"),
+)
 _LIBRARIES = {
     "linear": ("numpy", "scipy", "scikit-learn"),
     "transformer": ("torch", "transformers", "tokenizers", "safetensors"),
@@ -70,15 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("--backend transformer (extra hf)")
     group.add_argument("--model", help="encoder: Hub id or folder (ModernBERT-large)")
     group.add_argument("--revision", help="commit, tag or branch on the Hub")
-    group.add_argument(
-        "--separate", action="store_true", help="one network per mechanism instead of one for all"
-    )
-    group.add_argument("--epochs", help="maximum (8), or per mechanism: ER=8,IP=4,EX=6")
+    group.add_argument("--epochs", type=integer(1), metavar="N", help="maximum (8)")
     group.add_argument(
         "--patience", type=integer(1), metavar="N", help="epochs without a better dev score (2)"
     )
     group.add_argument("--batch-size", type=integer(1), metavar="N", help="pairs per step (16)")
-    group.add_argument("--lr", help="peak learning rate (2e-5), or per mechanism: ER=2e-5,IP=1e-5")
+    group.add_argument("--lr", type=float, help="peak learning rate (2e-5)")
     group.add_argument(
         "--no-refit", action="store_const", const=False, dest="refit",
         help="keep the model of the best epoch; else it is trained again on train and dev",
@@ -114,7 +113,6 @@ def train_empathy(options: argparse.Namespace) -> str:
         "seeker_posts": len({pair.group for pair in data.pairs}),
         "repeated_pairs": data.repeated,
         "differing_texts": data.differing,
-        "unplaced_rationales": data.unplaced,
         "present": {name: _count(data, column) for column, name in enumerate(MECHANISMS)},
         "split": "-".join(map(str, SPLIT)),
         "trained_with": {name: library_version(name) for name in _LIBRARIES[options.backend]},
@@ -142,41 +140,12 @@ def _count(data: EmpathyData, column: int) -> int:
 
 def _validate(options: argparse.Namespace) -> None:
     """Refuse options of the other backend and wrong numbers before the data are read."""
-    if options.backend == "linear":
-        given = [n for n in (*_TRAINING, *_PER_MECHANISM) if getattr(options, n) is not None]
-        if options.separate or given:
-            name = "separate" if options.separate else given[0].replace("refit", "no-refit")
-            raise SettingError(f"--{name.replace('_', '-')} is for --backend transformer")
-    for name in _PER_MECHANISM:
-        _parse_per_mechanism(name, getattr(options, name))
-
-
-def _parse_per_mechanism(option: str, words: str | None) -> tuple[Any, dict[str, Any]]:
-    """Parse `8` or `ER=8,IP=4`: a value for all mechanisms, and values of single ones."""
-    if words is None or "=" not in words:
-        return (None if words is None else _parse_number(option, words)), {}
-    values: dict[str, Any] = {}
-    for word in words.split(","):
-        name, _, value = map(str.strip, word.partition("="))
-        if name not in SHORT:
-            raise SettingError(f"--{option} {words}: {name!r} is none of {', '.join(SHORT)}")
-        mechanism = MECHANISMS[SHORT.index(name)]
-        if mechanism in values:
-            raise SettingError(f"--{option} {words}: {name} appears twice")
-        values[mechanism] = _parse_number(option, value)
-    return None, values
-
-
-def _parse_number(option: str, word: str) -> Any:
-    try:
-        value = _PER_MECHANISM[option](word)
-    except ValueError:
-        value = 0
-    if option == "epochs" and value < 1:
-        raise SettingError(f"--epochs: must be an integer from 1, got {word}")
-    if option == "lr" and not 0 < value < 1:
-        raise SettingError(f"--lr: must be above 0 and below 1, got {word}")
-    return value
+    given = [name for name in _TRAINING if getattr(options, name) is not None]
+    if options.backend == "linear" and given:
+        name = given[0].replace("refit", "no-refit").replace("_", "-")
+        raise SettingError(f"--{name} is for --backend transformer")
+    if options.lr is not None and not 0 < options.lr < 1:
+        raise SettingError(f"--lr: must be above 0 and below 1, got {options.lr}")
 
 
 def _fit(
@@ -193,25 +162,13 @@ def _fit(
     except ImportError as error:
         raise SettingError(f"--backend transformer: {error}; install the extra `hf`") from error
     given = {name: getattr(options, name) for name in _TRAINING}
-    single: dict[str, dict[str, Any]] = {}
-    for name in _PER_MECHANISM:
-        given[name], values = _parse_per_mechanism(name, getattr(options, name))
-        for mechanism, value in values.items():
-            single.setdefault(mechanism, {})[name] = value
     settings = training.TrainSettings(**{k: v for k, v in given.items() if v is not None})
-    separate = options.separate or bool(single)
-    model: Any = (
-        training.fit_each(train, dev, seed, settings, single)
-        if separate
-        else training.fit(train, dev, seed, settings)
-    )
+    model = training.fit(train, dev, seed, settings)
     best = "train and dev, for the epochs that were best on dev"
     return model, {
         "fitted_on": best if settings.refit else "train, stopped by dev",
-        "settings": {
-            **asdict(settings), "separate": separate, "of_mechanisms": single, **model.made_of,
-        },
-        "cut_pairs": model.cut([(pair.seeker, pair.response) for pair in data.pairs]),
+        "settings": {**asdict(settings), **model.made_of},
+        "cut_pairs": model.count_cut([(pair.seeker, pair.response) for pair in data.pairs]),
         "history": model.history,
     }  # fmt: skip
 

@@ -6,12 +6,14 @@ has no list of criteria or metrics of its own.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from xling_tasks.criteria.metric import DisplayText, Metric
+from xling_tasks.criteria.responses import INVALID_ROWS, RESPONSE_METRICS
 from xling_tasks.criteria.shown import Shown
 
 ENGLISH = "en"
@@ -59,7 +61,7 @@ class Criterion:
         key: Its name in results.
         title: Its heading.
         asks: What it asks, in plain words.
-        metrics: All its metrics by name.
+        table: Its own metrics.
         endpoints: The metrics on which conclusions rest.
         settings: The settings that change what it measures, beside `prompt_language`.
         shown: How a sample is read; None to show every field.
@@ -75,12 +77,13 @@ class Criterion:
         parallel: Whether the questions are the same in every language.
         labelled: Whether each answer gets one of `LABELS`, which people can give as well.
         classic: Whether its paper has classic tests (ANOVA, Tukey's HSD, t).
+        common: The metrics that every task has.
     """
 
     key: str
     title: str
     asks: str
-    metrics: Mapping[str, Metric]
+    table: tuple[Metric, ...]
     endpoints: tuple[Endpoint, ...]
     settings: tuple[str, ...] = ()
     shown: Shown | None = None
@@ -95,6 +98,12 @@ class Criterion:
     parallel: bool = True
     labelled: bool = False
     classic: bool = False
+    common: tuple[Metric, ...] = (*RESPONSE_METRICS, INVALID_ROWS)
+
+    @functools.cached_property
+    def metrics(self) -> Mapping[str, Metric]:
+        """All its metrics by name, those that every task has among them."""
+        return {metric.name: metric for metric in (*self.common, *self.table)}
 
     def metric(self, name: str) -> Metric:
         """What is known of a metric; its name alone where it is none of the criterion's."""

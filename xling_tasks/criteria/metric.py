@@ -68,6 +68,7 @@ class Metric:
         error: From values to a standard error, where there is a quicker way than the jackknife.
         in_table: False for counts, descriptions and failures, which are recorded beside scores.
         sign: The fields of its signature behind the name, by the task.
+        stem: Its name in the signature; that of the table, if empty.
         repeats: Whether it needs several answers to a question.
         languages: Of a task with several languages: whether it is made in `all` of them, in those
             that are `compared` with English (English itself by its second answer), or in the
@@ -92,6 +93,7 @@ class Metric:
     error: Callable[[list[Any]], float | None] | None = None
     in_table: bool = True
     sign: Callable[[Any], str] = field(default=constant(""))
+    stem: str = ""
     repeats: bool = False
     languages: Literal["", "all", "compared", "others"] = ""
     grouped: bool = False
@@ -115,7 +117,12 @@ class Metric:
             name=f"{self.name}_t{temperature}",
             per_doc=lambda row: per_doc(row[temperature]),
             sign=lambda task: self.sign(task) + more,
+            stem=self.name,
         )
+
+    def signature(self, task: Any) -> str:
+        """Return how a task makes it, in the manner of sacrebleu."""
+        return "|".join(filter(None, (self.stem or self.name, self.sign(task))))
 
     def value(self, row: Any, nothing: bool) -> Any:
         """Return a question's value; None where nothing came, but for what is a record of it."""

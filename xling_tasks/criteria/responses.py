@@ -29,12 +29,17 @@ class Responses(NamedTuple):
 
     texts: Sequence[Any]
     record: Mapping[str, Any] = {}
-    repeatable: str | None = None
+    repeatable: int | None = None
 
 
-def most_frequent(texts: Sequence[str]) -> float | None:
+def most_frequent(digests: Sequence[int]) -> float | None:
     """Return the share of the most frequent text; None of a single one."""
-    return max(Counter(texts).values()) / len(texts) if len(texts) > 1 else None
+    return max(Counter(digests).values()) / len(digests) if len(digests) > 1 else None
+
+
+def count_answered(record: Mapping[str, Any]) -> int:
+    """Return how many of a question's requests got a response, by its record."""
+    return int(record["asked"]) - sum("outcome" in row for row in record["responses"])
 
 
 RESPONSE_METRICS = (
@@ -45,11 +50,12 @@ RESPONSE_METRICS = (
             "share of responses that a content filter held back", aggregate=RATIO,
             sign=constant("of:all_answers")),
     counted(RESPONSES, lambda own: own.record, "responses that came",
-          aggregate=lambda own: sum(each["asked"] - len(each["missing"]) for each in own),
+          aggregate=lambda own: sum(map(count_answered, own)),
           sign=constant("of:all_answers")),
     counted("repeated_responses", lambda own: own.repeatable,
           "share of the questions that got the most frequent response",
-          aggregate=most_frequent, sign=constant("of:first_answers")),
+          aggregate=most_frequent, sign=constant("of:first_answers"),
+          when=lambda task: task.scores_texts),
 )  # fmt: skip
 """The metrics of tasks whose responses are texts; they read `Responses`."""
 

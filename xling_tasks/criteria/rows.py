@@ -27,17 +27,17 @@ def criterion(key: str, table: Iterable[Metric], shown: Shown | None = None) -> 
     display = {**CONTENT["display"], **row.pop("display", {})}
     return Criterion(
         key=key,
-        metrics=metrics_by_name(table, display),
+        table=_with_display(table, display),
+        common=_with_display((*RESPONSE_METRICS, INVALID_ROWS), display),
         shown=shown,
         **{name: _MADE[name](value) if name in _MADE else value for name, value in row.items()},
     )
 
 
-def metrics_by_name(table: Iterable[Metric], display: Mapping[str, Any]) -> dict[str, Metric]:
-    """Return a criterion's metrics and those that every task has, with what reports say of them."""
-    every = (*RESPONSE_METRICS, INVALID_ROWS, *table)
+def _with_display(table: Iterable[Metric], display: Mapping[str, Any]) -> tuple[Metric, ...]:
+    """Return metrics with what reports say of them."""
     texts = {name: DisplayText(*row) for name, row in display.items()}
-    return {m.name: replace(m, display=texts.get(m.name, m.display)) for m in every}
+    return tuple(replace(m, display=texts.get(m.name, m.display)) for m in table)
 
 
 def _fixed(value: Any) -> Any:

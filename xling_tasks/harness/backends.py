@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from xling_metrics.base import replace_lone_surrogates
 
 from xling_tasks.failed_response import FailedResponse, ModelResponse, is_truncated
+from xling_tasks.harness.arguments import identity_of
 
 
 def unwrapped(lm: Any) -> Any:
@@ -40,6 +42,11 @@ def clean_reply(reply: Any) -> str:
     if isinstance(reply, ModelResponse):
         return ModelResponse(text, reply.finish_reason, reply.usage)
     return text
+
+
+def responses_in(result: Any) -> list[str]:
+    """The responses in one logged or filtered result: a text, or a list of them."""
+    return [clean_reply(item) for item in (result if isinstance(result, list) else [result])]
 
 
 def replayed(lm: Any) -> Any:
@@ -162,17 +169,38 @@ def uses_answer_cache(lm: Any) -> bool:
     return type(lm).__name__ == "CachingLM"
 
 
-def forget_cached(lm: Any, kind: str, arguments: tuple[Any, ...]) -> None:
-    """Take a reply that is no answer out of the harness's answer cache again."""
-    if uses_answer_cache(lm):
-        from lm_eval.api.model import hash_args
-
-        lm.dbdict.pop(hash_args(kind, arguments), None)
-
-
 def class_name(lm: Any) -> str:
     """What to call a model that was given as an object."""
     return type(lm).__name__
+
+
+def has_chat_template(lm: Any) -> bool:
+    """Whether a local model's tokenizer has a chat template, which prompts may go through."""
+    try:
+        tokenizer = getattr(unwrapped(lm), "tokenizer", None)
+        return not speaks_chat(lm) and bool(getattr(tokenizer, "chat_template", None))
+    except Exception:  # a tokenizer may be loaded, or even fetched, only when asked for
+        return False
+
+
+_HOW_FAST = re.compile("batch|device|rank|world|concurrent|timeout|retries|cache")
+"""Attributes of models that change nothing in a response."""
+
+
+def identify_model(lm: Any, args: Mapping[str, Any]) -> list[Any]:
+    """What makes a model's responses what they are: class, arguments and plain attributes.
+
+    One that was given as an object, without arguments, is known within this process alone.
+    """
+    model = unwrapped(lm)
+    known = args or type(model).__module__.startswith("xling_tasks.")
+    plain = {
+        name: value
+        for name, value in vars(model).items()
+        if isinstance(value, (str, int, float, type(None))) and not _HOW_FAST.search(name)
+    }
+    own = () if known else (os.getpid(), id(model))
+    return [type(model).__qualname__, identity_of(args), plain, own]
 
 
 def speaks_chat(lm: Any) -> bool:

@@ -162,14 +162,12 @@ class ReplayLM(LM):  # type: ignore[misc]
 
 
 def _answers_by_question(requests: Sequence[LoggedRequest]) -> Counter[tuple[str, Any]]:
-    """How often each question was asked at each temperature, seeds aside."""
-    asked: dict[tuple[str, Any], dict[Any, int]] = {}
+    """How often each question was asked at each temperature."""
+    asked = Counter[tuple[str, Any]]()
     for request in requests:
         if request.kind == "generate_until":
-            key = (repr(request.prompt), request.argument.get("temperature"))
-            seeds = asked.setdefault(key, {})
-            seeds[request.argument.get("seed")] = len(request.replies)
-    return Counter({key: sum(seeds.values()) for key, seeds in asked.items()})
+            asked[repr(request.prompt), request.argument.get("temperature")] += len(request.replies)
+    return asked
 
 
 def folders_of(path: str | Sequence[str]) -> list[Path]:

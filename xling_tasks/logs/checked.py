@@ -29,7 +29,6 @@ AGAIN = "copy the file again, or run the task again"
 _LONGEST = 200
 _OBJECTS = (
     *("settings", "data", "signatures", "about", "generation_kwargs", "replay", "bookkeeping"),
-    *("parts", "part_of"),
 )
 
 
@@ -49,9 +48,8 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
     for task in counts:
         config = _mapping(path, configs.get(task), f"configs.{task}")
         scores = _mapping(path, results.get(task), f"results.{task}")
-        if recorded := _check_record(path, task, config):
+        if _check_record(path, task, config):
             check_name(path, task)
-            check_name(path, (recorded.get("part_of") or {}).get("task", task))
             _check_count(path, task, counts[task])
             _check_scores(path, task, scores)
     for name, directions in (whole.get("higher_is_better") or {}).items():

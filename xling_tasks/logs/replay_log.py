@@ -203,7 +203,7 @@ def find_logs(folder: Path) -> list[TaskLog]:
     @functools.cache
     def written(place: Path, stamp: str) -> Results | None:
         for path in place.glob(f"*_{stamp}.json"):
-            if run := read_run(path, whole=True):
+            if run := read_run(path):
                 return replace(run, path=place / f"results_{stamp}.json")
         return None
 

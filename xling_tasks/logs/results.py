@@ -18,7 +18,6 @@ from xling_tasks.logs.by_language import recorded
 from xling_tasks.logs.external_tasks import Reading
 from xling_tasks.logs.samples import (
     Samples,
-    by_language,
     check_folder,
     find_samples,
     place_in,
@@ -91,9 +90,8 @@ class TaskResults:
     @property
     def samples(self) -> Samples:
         """Its samples; the file is there if they were logged."""
-        stamp, part = self.run.stamp, self.xling.get("part_of") or {}
-        path = samples_path(self.run.path, part.get("task", self.task), stamp)
-        return Samples(self.task, stamp, path, part.get("language", ""), self.reading)
+        path = samples_path(self.run.path, self.task, self.run.stamp)
+        return Samples(self.task, self.run.stamp, path, self.reading)
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -158,15 +156,11 @@ class TaskResults:
         return float(value) if good else None
 
 
-def read_results(out: Path, *, whole: bool = False) -> list[Results]:
-    """Return all results files under a folder, oldest first; of copies with equal content one.
-
-    With `whole` tasks with several languages in one are left as they are, instead of being read as
-    one task per language.
-    """
+def read_results(out: Path) -> list[Results]:
+    """Return all results files under a folder, oldest first; of copies with equal content one."""
     check_folder(out)
     paths = sorted(out.rglob("results_*.json"), key=lambda path: (len(path.name), str(path)))
-    found = [run for path in paths if (run := read_run(path, whole=whole)) is not None]
+    found = [run for path in paths if (run := read_run(path)) is not None]
     stamps = {(run.path.parent, run.stamp) for run in found}
     for path, _, stamp in find_samples(out):
         if (path.parent, stamp) not in stamps:
@@ -176,13 +170,12 @@ def read_results(out: Path, *, whole: bool = False) -> list[Results]:
     return sorted(runs.values(), key=lambda run: (run.stamp, str(run.path)))
 
 
-def read_run(path: Path, *, whole: bool = False) -> Results | None:
-    """Return one results file, with `whole` as for `read_results`; None of another program's."""
+def read_run(path: Path) -> Results | None:
+    """Return one results file; None of another program's."""
     content = read_content(path)
     if content is None:
         return None
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Results(path, content if whole else by_language(path, content), digest)
+    return Results(path, content, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from xling_tasks.criteria import Place, place_of
 from xling_tasks.errors import DataError, no_such
-from xling_tasks.logs.by_language import part_of, recorded, split, with_bookkeeping
-from xling_tasks.logs.checked import AGAIN, check_results, parse_sample, reading
+from xling_tasks.logs.by_language import recorded, with_bookkeeping
+from xling_tasks.logs.checked import AGAIN, check_results, parse_sample
 from xling_tasks.logs.external_tasks import Reading
 from xling_tasks.safe_json import read_json, read_lines
 
@@ -26,14 +26,12 @@ SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*?)\.jsonl(?:\.gz)?")
 class Samples(NamedTuple):
     """One file of samples: what one run, named by its time, logged of one task.
 
-    Of a task with several languages one may be read, empty for all of it. `reading` is how a task
-    that is not ours is read; None for ours, and for rows as they are.
+    `reading` is how a task that is not ours is read; None for ours, and for rows as they are.
     """
 
     task: str
     stamp: str
     path: Path
-    language: str = ""
     reading: Reading | None = None
 
     def stream(
@@ -51,10 +49,7 @@ class Samples(NamedTuple):
                 row = parse_sample(line)
                 _add_once(row, seen.setdefault(row.get("filter", ""), set()))
                 advice = hint or _DAMAGED
-                sample = self._convert(row)
-                if not sample:
-                    continue
-                value = read(sample)
+                value = read(row if self.reading is None else self.reading.convert(row))
             except (ValueError, LookupError, TypeError) as error:
                 why = repr(error) if isinstance(error, LookupError) else error
                 raise DataError(
@@ -87,14 +82,6 @@ class Samples(NamedTuple):
         if count < (asked if isinstance(asked, int) else 1):
             of = "" if asked is None else f" of {asked}"
             raise DataError(f"{self.path}: {count or 'no'}{of} questions are there. {_DAMAGED}")
-
-    def _convert(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return what a row has of this language; empty where it has nothing."""
-        if self.reading is not None:
-            return self.reading.convert(row)
-        if not self.language:
-            return row
-        return part_of(row, self.language, self.recorded().get("signatures") or {})
 
 
 def _add_once(row: Mapping[str, Any], seen: set[Any]) -> None:
@@ -130,13 +117,12 @@ def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Sa
     folders: set[str] = set()
     for path, task, stamp in find_samples(out):
         configs = _beside(path, stamp).get("configs", {})
-        for samples in _parts(configs, Samples(task, stamp, path)):
-            place = place_in(path, samples.task, recorded(configs, samples.task))
-            if place is None or place.criterion not in criteria:
-                continue
-            folders.add(str(path.parent))
-            if samples.task not in newest or stamp >= newest[samples.task][1].stamp:
-                newest[samples.task] = (place, samples)
+        place = place_in(path, task, recorded(configs, task))
+        if place is None or place.criterion not in criteria:
+            continue
+        folders.add(str(path.parent))
+        if task not in newest or stamp >= newest[task][1].stamp:
+            newest[task] = (place, Samples(task, stamp, path))
     if len(folders) > 1:
         names = ", ".join(sorted(folders))
         raise DataError(f"{out}: holds the runs of several models; give one's folder: {names}")
@@ -155,32 +141,15 @@ def without_results(samples: Path, stamp: str) -> DataError:
 
 
 def read_content(path: Path) -> dict[str, Any] | None:
-    """Return a results file's content, tasks with several languages in one; None of others."""
+    """Return a results file's content; None of another program's."""
     content = read_json(path, AGAIN)
     if isinstance(content, dict) and {"results", "configs", "n-samples"} <= set(content):
         return check_results(path, with_bookkeeping(content))
     return None
 
 
-def by_language(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a results file with a task per language."""
-    with reading(path):
-        return check_results(path, split(content))
-
-
-def _parts(configs: Any, samples: Samples) -> list[Samples]:
-    """Return a file of samples once for each of its languages, where its task has them in one."""
-    parts = {name: recorded(configs, name).get("part_of") for name in configs}
-    languages = [
-        Samples(name, samples.stamp, samples.path, str(part["language"]))
-        for name, part in parts.items()
-        if isinstance(part, dict) and part.get("task") == samples.task
-    ]
-    return languages or [samples]
-
-
 def _beside(samples: Path, stamp: str) -> Mapping[str, Any]:
-    """Return the results beside samples, configurations by language too; {} of other programs."""
+    """Return the results beside samples; {} of another program's."""
     path = samples.with_name(f"results_{stamp}.json")
     try:
         return _read_beside(path, path.stat().st_mtime_ns)
@@ -190,10 +159,7 @@ def _beside(samples: Path, stamp: str) -> Mapping[str, Any]:
 
 @functools.lru_cache(maxsize=32)
 def _read_beside(path: Path, changed: int) -> Mapping[str, Any]:
-    content = read_content(path)
-    if content is None:
-        return {}
-    return {**content, "configs": {**content["configs"], **by_language(path, content)["configs"]}}
+    return read_content(path) or {}
 
 
 def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:

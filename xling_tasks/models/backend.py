@@ -15,10 +15,16 @@ from xling_tasks.cache.paths import cache_folder, cache_key
 from xling_tasks.cache.response_cache import open_cache
 from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
-from xling_tasks.failed_response import REQUEST_FAILED, FailedResponse, ModelResponse, response_of
+from xling_tasks.failed_response import (
+    NO_ROOM,
+    REQUEST_FAILED,
+    FailedResponse,
+    ModelResponse,
+    response_of,
+)
 from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name, sent_temperature, speaks_chat, unwrapped
-from xling_tasks.harness.run import bind, current
+from xling_tasks.harness.run import current
 from xling_tasks.log import log
 from xling_tasks.models.batches import open_batches
 from xling_tasks.models.http_api import ApiRequest, is_api_backend
@@ -26,9 +32,6 @@ from xling_tasks.models.model_config import SELF, ModelConfig
 from xling_tasks.models.retry import ServiceUnavailable, count_failures, format_reasons
 from xling_tasks.models.transport import ModelClient
 from xling_tasks.secrets import redact, redact_log, remember
-
-Named = tuple[str, dict[str, Any]]
-"""A model of the harness by its name and arguments."""
 
 
 class Conversation(str):
@@ -42,9 +45,8 @@ class Conversation(str):
     def __new__(cls, prompt: str, response: str, request: str) -> Conversation:
         """Join the turns."""
         self = super().__new__(cls, f"{prompt}\n\n{response}\n\n{request}\n")
-        turns = {"user": prompt, "assistant": response}
-        self.messages = [{"role": role, "content": text} for role, text in turns.items()]
-        self.messages.append({"role": "user", "content": request})
+        turns = (("user", prompt), ("assistant", response), ("user", request))
+        self.messages = [{"role": role, "content": text} for role, text in turns]
         return self
 
 
@@ -67,10 +69,9 @@ class Backend:
         caches: bool = True,
     ) -> None:  # fmt: skip
         self.role, self.config = role, config
-        model = find_model_under_test(role) if config.model == SELF else build_model(role, config)
-        self.lm, self._named = model
-        args = self._named[1] if self._named else {}
-        self.identity = self._named and (self._named[0], identity_of(args), list(files_of(args)))
+        self.lm, self._name, args = find_model(role, config)
+        self._args = identity_of(args)
+        self.identity = self._name and (self._name, self._args, list(files_of(args)))
         self.chat = uses_chat_template(self.lm, config)
         self.temperature = sent_temperature(self.lm, 0.0)
         if self.temperature != 0:
@@ -79,7 +80,7 @@ class Backend:
                 "its responses are not reproducible, and its signature says so",
                 role, self.temperature,
             )  # fmt: skip
-        folder = cache_folder(cache) if self.identity is not None else None
+        folder = cache_folder(cache) if self.identity else None
         self._cache = open_cache(role, folder if caches else None)
         batches = open_batches(role, self.lm, folder) if config.batch else None
         self.client = ModelClient(role, self.lm, args, deadline=config.deadline, batches=batches)
@@ -88,9 +89,8 @@ class Backend:
     @property
     def signature(self) -> str:
         """The model and the arguments that can change a response, without secrets, in one line."""
-        name, args = self._named or (class_name(self.lm), {})
-        fields = ",".join(f"{k}={v}" for k, v in sorted(redact(identity_of(args)).items()))
-        chat = "yes" if self.chat else "no"
+        fields = ",".join(f"{k}={v}" for k, v in sorted(redact(self._args).items()))
+        name, chat = self._name or class_name(self.lm), "yes" if self.chat else "no"
         return f"{name}({fields})|chat_template:{chat}|temperature:{self.temperature:g}"
 
     @functools.cached_property
@@ -115,9 +115,10 @@ class Backend:
         """
         if self._checked:
             return
-        kwargs = {**self.gen_kwargs(), "max_gen_toks": 8}
+        (request,) = self.requests(
+            ["Reply with the word: ready"], {**self.gen_kwargs(), "max_gen_toks": 8}
+        )
         try:
-            (request,) = self.requests(["Reply with the word: ready"], kwargs)
             response = self.client.probe(request, attempts=3)
             problem = "" if isinstance(response, ModelResponse) else response.reason
         except Exception as error:
@@ -130,13 +131,9 @@ class Backend:
         self._checked = True
 
     def generate(
-        self,
-        prompts: Sequence[str],
-        *,
-        until: Sequence[str] = (),
-        min_tokens: int = 0,
+        self, prompts: Sequence[str], *, until: Sequence[str] = (), min_tokens: int = 0,
         schema: Mapping[str, Any] | None = None,
-    ) -> list[ModelResponse]:
+    ) -> list[ModelResponse]:  # fmt: skip
         """Return one greedy response per prompt, in order.
 
         Equal prompts are asked once, known ones not at all. A response is cached the moment it
@@ -159,7 +156,15 @@ class Backend:
         cached = self._cache.get_many(keys.values())
         responses = {p: response_of(**cached[key]) for p, key in keys.items() if key in cached}
         self._ask([prompt for prompt in keys if prompt not in responses], kwargs, keys, responses)
-        self._log_missing(responses)
+        reasons = Counter(response.reason for response in responses.values() if response.reason)
+        count_failures(self.role, reasons)
+        if reasons:
+            log.error(
+                "%s: %d of %d prompts have no response (%s); they are unscored. Responses so far "
+                "are cached: run again to ask only for the rest.%s",
+                self.role, reasons.total(), len(responses), format_reasons(reasons),
+                " Give it more room: max_gen_toks." if NO_ROOM in reasons else "",
+            )  # fmt: skip
         return [responses[prompt] for prompt in prompts]
 
     def _ask(
@@ -169,7 +174,7 @@ class Backend:
         """Ask some prompts and add their responses, each cached as it arrives."""
 
         def keep(i: int, response: ModelResponse) -> None:
-            if response.strip() and not response.outcome:
+            if not response.reason:
                 entry = {"text": str(response), "details": response.details()}
                 self._cache.put_many({keys[prompts[i]]: entry})
 
@@ -192,33 +197,19 @@ class Backend:
 
     def requests(self, prompts: Iterable[str], gen_kwargs: Mapping[str, Any]) -> list[ApiRequest]:
         """Return prompts as requests of `client`."""
-        return [ApiRequest(self._context(prompt), dict(gen_kwargs)) for prompt in prompts]
-
-    def _context(self, prompt: str) -> Any:
-        if not self.chat:
-            return prompt
-        single = [{"role": "user", "content": prompt}]
-        return self.lm.apply_chat_template(getattr(prompt, "messages", single))
-
-    def _log_missing(self, responses: Mapping[str, ModelResponse]) -> None:
-        reasons = Counter(response.reason for response in responses.values() if response.reason)
-        count_failures(self.role, reasons)
-        if reasons:
-            log.error(
-                "%s: %d of %d prompts have no response (%s); they are unscored. Responses so far "
-                "are cached: run again to ask only for the rest.",
-                self.role, reasons.total(), len(responses), format_reasons(reasons),
-            )  # fmt: skip
+        requests = []
+        for prompt in prompts:
+            messages = getattr(prompt, "messages", [{"role": "user", "content": prompt}])
+            context = self.lm.apply_chat_template(messages) if self.chat else prompt
+            requests.append(ApiRequest(context, dict(gen_kwargs)))
+        return requests
 
     def gen_kwargs(self, until: Sequence[str] = ()) -> dict[str, Any]:
         """Return the generation arguments of a greedy response."""
-        return {
-            "temperature": 0.0,
-            "do_sample": False,
-            # Some servers refuse an empty list of stops; this one ends a text anyway.
-            "until": list(until) or ["<|endoftext|>"],
-            "max_gen_toks": self.config.max_gen_toks,
-        }
+        # Some servers refuse an empty list of stops; this one ends a text anyway.
+        stops = list(until) or ["<|endoftext|>"]
+        room = self.config.max_gen_toks
+        return {"temperature": 0.0, "do_sample": False, "until": stops, "max_gen_toks": room}
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,54 +226,33 @@ def load_backend(
     With `caches=False` it keeps no responses, for a role that keeps what it makes of them.
     """
     setting = json.dumps(config.__dict__, sort_keys=True, default=str)
-    run = current_run_token() if config.model == SELF else None
-    return _shared(role, setting, cache, caches, run)
+    return _shared(role, setting, cache, caches, id_of_model(config))
 
 
 @functools.lru_cache(maxsize=16)  # nine judges, an extractor, a translator
 def _shared(
-    role: str, setting: str, cache: str | bool | None, caches: bool, run: _ByIdentity | None
+    role: str, setting: str, cache: str | bool | None, caches: bool, model_id: int
 ) -> Backend:
     return Backend(role, ModelConfig(**json.loads(setting)), cache, caches=caches)
 
 
-class _ByIdentity:
-    """A hashable stand-in for a model object; it keeps the object alive, so ids stay unique."""
-
-    def __init__(self, lm: Any) -> None:
-        self.lm = lm
-
-    def __hash__(self) -> int:
-        return id(self.lm)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.lm is self.lm
+def id_of_model(config: ModelConfig) -> int:
+    """Return what tells `self` in this run from that of others in one process; else 0."""
+    return id(unwrapped(current().lm)) if config.model == SELF else 0
 
 
-def current_run_token() -> _ByIdentity:
-    """Return what tells this run from others in one process: its model under test, by identity."""
-    return _ByIdentity(current().lm)
-
-
-def find_model_under_test(role: str) -> tuple[Any, Named | None]:
-    """Return the model under test, with its name and arguments where the run has them.
+def find_model(role: str, config: ModelConfig) -> tuple[Any, str | None, dict[str, Any]]:
+    """Return a model of the harness, its name (None where the run does not know it) and arguments.
 
     Raises:
-        BackendError: If no run is in progress.
+        BackendError: If there is none of this name, it cannot be built, or no run is in progress.
     """
-    run = bind()  # the run that was bound last may be over
-    if run.lm is None:
-        raise BackendError(f"{role}: 'self' is the model under test, but none is running")
-    named = (run.model, dict(run.model_args)) if isinstance(run.model, str) else None
-    return unwrapped(run.lm), named
-
-
-def build_model(role: str, config: ModelConfig) -> tuple[Any, Named]:
-    """Build a model of the harness.
-
-    Raises:
-        BackendError: If there is none of this name, or it cannot be built.
-    """
+    if config.model == SELF:
+        run = current()
+        if run.lm is None:
+            raise BackendError(f"{role}: 'self' is the model under test, but none is running")
+        name = run.model if isinstance(run.model, str) else None
+        return unwrapped(run.lm), name, dict(run.model_args) if name else {}
     remember(config.model_args)
     model = find_model_class(role, config.model)
     extra = {} if config.batch_size is None else {"batch_size": config.batch_size}
@@ -293,15 +263,11 @@ def build_model(role: str, config: ModelConfig) -> tuple[Any, Named]:
             f"{role}: the harness could not build {config.model!r} with "
             f"{redact(config.model_args)}: " + redact_log(f"{type(error).__name__}: {error}")
         ) from error
-    return lm, (config.model, dict(config.model_args))
+    return lm, config.model, dict(config.model_args)
 
 
 def find_model_class(role: str, name: str) -> Any:
-    """Return the harness's class of models with a name.
-
-    Raises:
-        BackendError: If it has none.
-    """
+    """Return the harness's class of models with a name; raise BackendError if it has none."""
     from lm_eval.api.registry import get_model
 
     register_models()  # a command of ours may come here without the harness's task manager

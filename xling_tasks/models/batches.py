@@ -1,8 +1,8 @@
 """The batch interface of a service: a file of requests, within a day, at about half the price.
 
 The form is OpenAI's, which others copy: a file of requests is uploaded, a batch is made of it, and
-responses and errors come in two files, in any order, each line under the id of its request. What is
-submitted is noted before and after, so that a run that was killed finds its batch again.
+responses and errors come in two files, in any order, each line under the id of its request. A batch
+is noted as soon as it has an id, so that a run that was killed finds it again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,7 @@ from xling_tasks.models.http_api import ApiRequest, build_payload, is_api_backen
 from xling_tasks.models.retry import RequestFailed, ServiceUnavailable
 from xling_tasks.secrets import redact_log
 
-MAX_REQUESTS = 50_000  # in one file, as services take it
-MAX_BYTES = 100_000_000
+MAX_REQUESTS, MAX_BYTES = 50_000, 100_000_000  # in one file, as services take it
 MAX_RESULT = 2**16  # bytes of a response in a file of results, on average
 
 _ENDPOINTS = ("/chat/completions", "/completions")
@@ -39,31 +37,8 @@ _GONE = "gone"
 _ENDED = ("completed", "failed", "expired", "cancelled", _GONE)
 
 Items = list[tuple[int, ModelResponse | RequestFailed]]
-
-
-@dataclass
-class Batch:
-    """A batch as it is noted.
-
-    Attributes:
-        file: The id of the file of its requests.
-        ids: The requests whose responses have not been taken yet.
-        id: That of the batch; '' where the run ended before the service gave it.
-        at: When it was submitted, in seconds since 1970.
-    """
-
-    file: str
-    ids: list[str]
-    id: str = ""
-    at: float = field(default_factory=time.time)
-
-    def drop(self, digests: set[str]) -> None:
-        """Drop requests whose responses were taken, with all that equal them."""
-        self.ids = [request for request in self.ids if _digest_in(request) not in digests]
-
-
-Positions = dict[str, dict[str, int]]
-"""Key of a batch -> id of a request -> its position among the requests of this run."""
+Batch = dict[str, Any]
+"""A batch as it is noted: `id`, `ids` of requests whose responses were not taken yet, and `at`."""
 
 
 def open_batches(role: str, lm: Any, folder: Path | None) -> BatchInterface:
@@ -99,11 +74,10 @@ class BatchInterface:
         end = next(end for end in _ENDPOINTS if address.endswith(end))
         self._lm, self._endpoint, self._query = lm, f"/v1{end}", mark + query
         self._root = address.removesuffix(end)
-        self._prefix = hashlib.sha256(self._root.encode()).hexdigest()[:16] + "/"
         self.noted = open_cache("batches", folder)
 
     def send(
-        self, client: Any, requests: Sequence[ApiRequest], positions: Sequence[int]
+        self, client: Any, requests: Sequence[ApiRequest], positions: Sequence[int], keep: Any
     ) -> Iterator[Items]:
         """Ask by batches: those under way that hold a request, and new ones.
 
@@ -111,18 +85,28 @@ class BatchInterface:
             client: The `ModelClient` whose policy and breaker apply.
             requests: All requests of a call.
             positions: Those to send.
+            keep: Called with each response.
         """
         self._client = client
         payloads = {i: build_payload(self._lm, requests[i]) for i in positions}
         try:
             batches, wanted = self._submit(payloads)
-            yield from self._take(batches, wanted)
+            yield from self._take(batches, wanted, keep)
         except RequestFailed as failure:
             raise client.breaker.unavailable(f"its batch interface: {failure.reason}") from failure
 
-    def _submit(self, payloads: Mapping[int, Any]) -> tuple[dict[str, Batch], Positions]:
-        """Submit what is in no batch yet; return all batches with requests of this run."""
-        batches = self._batches_under_way()
+    def _submit(
+        self, payloads: Mapping[int, Any]
+    ) -> tuple[dict[str, Batch], dict[str, dict[str, int]]]:
+        """Submit what is in no batch yet.
+
+        Returns:
+            All batches with requests of this run, and for each the positions of its requests by id.
+        """
+        prefix = hashlib.sha256(self._root.encode()).hexdigest()[:16] + "/"
+        noted: dict[str, Batch] = self.noted.get_all()
+        self.noted.discard(k for k, b in noted.items() if b["at"] < time.time() - _RESULTS_LAST)
+        batches = {key: b for key, b in self.noted.get_all().items() if key.startswith(prefix)}
         wanted, rest = _find(batches, payloads)
         if wanted:
             log.warning(
@@ -131,83 +115,60 @@ class BatchInterface:
             )  # fmt: skip
         for lines in _split_files(self._endpoint, payloads, rest):
             content = b"".join(line for _, line in lines.values())
-            batch = Batch(self._upload(content), [*lines])
-            key = self._prefix + batch.file
-            batches[key], wanted[key] = batch, {request: i for request, (i, _) in lines.items()}
-            self._note(key, batch)
-            batch.id = self._create(batch.file)
-            self._note(key, batch)
-        for key in wanted:
-            if not batches[key].id:  # a run ended between the two notes
-                batches[key].id = self._create(batches[key].file, may_exist=True)
-                self._note(key, batches[key])
+            file = {"file": ("requests.jsonl", content, "application/jsonl")}
+            uploaded = self._call("POST", "/files", files=file, data={"purpose": "batch"})
+            created, key = self._create(uploaded["id"]), prefix + str(uploaded["id"])
+            batches[key] = {"id": created, "at": time.time(), "ids": [*lines]}
+            self.noted.put_many({key: batches[key]})
+            wanted[key] = {request: i for request, (i, _) in lines.items()}
         return {key: batches[key] for key in wanted}, wanted
 
-    def _batches_under_way(self) -> dict[str, Batch]:
-        """Return this service's batches; those whose results no service has any more go."""
-        batches = {key: Batch(**row) for key, row in self.noted.get_all().items()}
-        old = {key for key, batch in batches.items() if batch.at < time.time() - _RESULTS_LAST}
-        self.noted.discard(old)
-        keys = [key for key in batches if key.startswith(self._prefix) and key not in old]
-        return {key: batches[key] for key in sorted(keys, key=lambda key: batches[key].at)}
-
-    def _note(self, key: str, batch: Batch) -> None:
-        if batch.ids:
-            self.noted.put_many({key: asdict(batch)})
-        else:
-            self.noted.discard([key])
-
-    def _take(self, batches: dict[str, Batch], wanted: Positions) -> Iterator[Items]:
+    def _take(
+        self, batches: dict[str, Batch], wanted: Mapping[str, Mapping[str, int]], keep: Any
+    ) -> Iterator[Items]:
         """Wait for batches, and yield what each brings; then it is noted as taken."""
-        wait, counts = _FIRST_WAIT, dict.fromkeys(batches, 0)
-        total = sum(len(batch.ids) for batch in batches.values())
+        wait, done = _FIRST_WAIT, dict.fromkeys(batches, 0)
+        total = sum(len(batch["ids"]) for batch in batches.values())
         with tqdm(total=total, desc=f"Batches: {self._client.role}") as bar:
             while batches:
                 for key, batch in list(batches.items()):
-                    state = self._state(batch.id)
-                    done = state.get("request_counts") or {}
-                    counts[key] = sum(int(done.get(kind) or 0) for kind in ("completed", "failed"))
+                    state = self._state(batch["id"])
+                    counts = state.get("request_counts") or {}
+                    done[key] = sum(int(counts.get(kind) or 0) for kind in ("completed", "failed"))
                     bar.set_postfix_str(str(state["status"]), refresh=False)
                     if state["status"] not in _ENDED:
                         continue
                     del batches[key]
-                    yield self._results(state, key, batch, wanted[key])
+                    items = self._results(state, key, batch, wanted[key])
+                    for i, item in items:
+                        if isinstance(item, ModelResponse):
+                            keep(i, item)
                     # Those equal to what was wanted here were taken before a run ended.
-                    batch.drop({_digest_in(request) for request in wanted[key]})
-                    self._note(key, batch)
-                bar.n = min(total, sum(counts.values()))
+                    taken = {request.partition(".")[0] for request in wanted[key]}
+                    left = [own for own in batch["ids"] if own.partition(".")[0] not in taken]
+                    if left:
+                        self.noted.put_many({key: {**batch, "ids": left}})
+                    else:
+                        self.noted.discard([key])
+                    yield items
+                bar.n = min(total, sum(done.values()))
                 bar.refresh()
                 if batches:
                     yield []
                     time.sleep(wait)
                     wait = min(_LONGEST_WAIT, 1.3 * wait)
 
-    def _upload(self, content: bytes) -> str:
-        file = {"file": ("requests.jsonl", content, "application/jsonl")}
-        return str(self._call("POST", "/files", files=file, data={"purpose": "batch"})["id"])
-
-    def _create(self, file: str, *, may_exist: bool = False) -> str:
-        """Submit a file, once: if its batch may be there already, it is looked for first."""
+    def _create(self, file: str) -> str:
+        """Submit a file; before another attempt look whether the first one got through."""
         body = {"input_file_id": file, "endpoint": self._endpoint, "completion_window": "24h"}
 
         def submit(number: int) -> str:
-            known = self._find_batch_of(file) if number or may_exist else None
-            return known or str(json.loads(self._once("POST", "/batches", json=body))["id"])
+            listed = self._call("GET", "/batches", params={"limit": 100}) if number > 1 else {}
+            ids = [row["id"] for row in listed.get("data", ()) if row.get("input_file_id") == file]
+            created = ids or [json.loads(self._once("POST", "/batches", json=body))["id"]]
+            return str(created[0])
 
         return str(self._retry(submit))
-
-    def _find_batch_of(self, file: str) -> str | None:
-        try:
-            listed = self._call("GET", "/batches", params={"limit": 100})
-        except RequestFailed:
-            log.warning(
-                "%s: the service lists no batches; whether %s is in one is not known, and it is "
-                "submitted", self._client.role, file,
-            )  # fmt: skip
-            return None
-        batches = listed.get("data") if isinstance(listed, Mapping) else listed
-        ids = (str(row["id"]) for row in batches or () if row.get("input_file_id") == file)
-        return next(ids, None)
 
     def _state(self, batch: str) -> dict[str, Any]:
         """Return what the service says of a batch; its status in lower case."""
@@ -231,22 +192,19 @@ class BatchInterface:
         Raises:
             ServiceUnavailable: If the service refused it as a whole.
         """
-        limit = MAX_RESULT * max(len(batch.ids), 1000)
-        lines = [
-            line
-            for name in ("output_file_id", "error_file_id")
-            if state.get(name)
-            for line in self._read(f"/files/{state[name]}/content", limit).splitlines()
-        ]
-        breaker = self._client.breaker
+        limit = MAX_RESULT * max(len(batch["ids"]), 1000)
+        lines: list[bytes] = []
+        for name in ("output_file_id", "error_file_id"):
+            if state.get(name):
+                lines += self._read(f"/files/{state[name]}/content", limit).splitlines()
         if state["status"] == "failed" and not lines:
             self.noted.discard([key])
             errors = (state.get("errors") or {}).get("data") or ()
-            texts = [str(error.get("message")) for error in errors]
-            message = redact_log("; ".join(dict.fromkeys(texts)) or "no reason")[:400]
+            texts = dict.fromkeys(str(error.get("message")) for error in errors)
             raise ServiceUnavailable(
-                f"{self._client.role}: the service refused batch {batch.id}: {message}. Nothing of "
-                "it is paid; ask without batch=true, or for less (--limit, --samples)"
+                f"{self._client.role}: the service refused batch {batch['id']}: "
+                f"{redact_log('; '.join(texts) or 'no reason')[:400]}. Nothing of it is paid; ask "
+                "without batch=true, or for less (--limit, --samples)"
             )
         results: dict[str, ModelResponse | RequestFailed] = {}
         for line in lines:
@@ -257,9 +215,9 @@ class BatchInterface:
         items = [(i, results.get(request, lost)) for request, i in wanted.items()]
         for _, item in items:
             if isinstance(item, RequestFailed):
-                breaker.record_failure(item)
+                self._client.breaker.record_failure(item)
             else:
-                breaker.record_response()
+                self._client.breaker.record_response()
         return items
 
     def _parse_line(self, line: bytes) -> tuple[str, ModelResponse | RequestFailed]:
@@ -269,8 +227,7 @@ class BatchInterface:
             row = json.loads(line)
             request = str(row["custom_id"])
             response, error = row.get("response") or {}, row.get("error")
-            status = int(response.get("status_code") or 0)
-            if status >= 400:
+            if (status := int(response.get("status_code") or 0)) >= 400:
                 return request, parse_error_status(status, {}, json.dumps(response.get("body")))
             if error or not response:
                 code = error.get("code") if isinstance(error, Mapping) else None
@@ -285,34 +242,34 @@ class BatchInterface:
         return self._retry(lambda _: json.loads(self._once(method, path, **more)))
 
     def _read(self, path: str, limit: int) -> bytes:
-        return bytes(self._retry(lambda _: self._once("GET", path, limit=limit)))
+        return bytes(self._retry(lambda _: self._once("GET", path, limit)))
 
     def _retry(self, attempt: Callable[[int], Any]) -> Any:
-        """Return what an attempt returns that is given the number of attempts before."""
+        """Return what an attempt returns, which is given its number."""
         policy, breaker = self._client.policy, self._client.breaker
-        for number in itertools.count():
+        for number in itertools.count(1):
             try:
                 return attempt(number)
             except (RequestFailed, ValueError) as error:
                 failure = RequestFailed("no JSON in the body")
                 failure = error if isinstance(error, RequestFailed) else failure
                 breaker.record_attempt(failure)
-                over = policy.strict and number + 1 >= policy.attempts
-                if over or not failure.retry:
+                if not failure.retry or (policy.strict and number >= policy.attempts):
                     raise failure from error
                 breaker.check()  # raises where nothing has come for minutes
-                time.sleep(policy.wait(failure, number + 1))
+                time.sleep(policy.wait(failure, number))
 
     def _once(self, method: str, path: str, limit: int = MAX_BYTES, **more: Any) -> bytes:
+        """Return the body of one reply."""
         import requests
 
         headers = {k: v for k, v in self._lm.header.items() if k.lower() != "content-type"}
-        verify = bool(getattr(self._lm, "verify_certificate", True))
+        verify = getattr(self._lm, "ca_cert_path", None) or True
         try:
             with requests.request(
                 method, f"{self._root}{path}{self._query}", headers=headers, stream=True,
                 timeout=self._client.policy.timeout,
-                verify=getattr(self._lm, "ca_cert_path", None) or True if verify else False, **more,
+                verify=verify if getattr(self._lm, "verify_certificate", True) else False, **more,
             ) as reply:  # fmt: skip
                 data = bytearray()
                 for chunk in reply.iter_content(2**16):
@@ -332,19 +289,19 @@ class BatchInterface:
 
 def _find(
     batches: Mapping[str, Batch], payloads: Mapping[int, Mapping[str, Any]]
-) -> tuple[Positions, list[int]]:
+) -> tuple[dict[str, dict[str, int]], list[int]]:
     """Return the requests that are in a batch already, and the positions of those in none.
 
     Of equal requests the last responses are left: the first ones were taken before the run ended.
     """
     in_batches: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for key, batch in batches.items():
-        for request in batch.ids:
-            in_batches[_digest_in(request)].append((key, request))
+        for request in batch["ids"]:
+            in_batches[request.partition(".")[0]].append((key, request))
     equal: dict[str, list[int]] = defaultdict(list)
     for i, payload in payloads.items():
         equal[_digest(payload)].append(i)
-    wanted: Positions = defaultdict(dict)
+    wanted: dict[str, dict[str, int]] = defaultdict(dict)
     rest: list[int] = []
     for digest, positions in equal.items():
         left = in_batches[digest][-len(positions) :]
@@ -378,7 +335,3 @@ def _split_files(
 
 def _digest(payload: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:40]
-
-
-def _digest_in(request: str) -> str:
-    return request.partition(".")[0]

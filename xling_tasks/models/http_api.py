@@ -1,13 +1,13 @@
-"""One request over HTTP: what an API backend of the harness sends, and the body that comes back."""
+"""One request over HTTP: what an API backend of the harness sends, and the response."""
 
 from __future__ import annotations
 
 import asyncio
 import copy
 import json
+import ssl
 import urllib.request
 import zlib
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from xling_tasks.failed_response import ModelResponse
@@ -15,8 +15,8 @@ from xling_tasks.harness.backends import is_own
 from xling_tasks.models.completions import parse_body, parse_error_status
 from xling_tasks.models.retry import RequestFailed
 
+# Bytes of one reply, unpacked: 200,000 tokens of Chinese, escaped as JSON, have a tenth of it.
 MAX_BODY = 2**24
-"""Bytes of one reply, unpacked: 200,000 tokens of Chinese, escaped as JSON, have a tenth of it."""
 
 
 class ApiRequest(NamedTuple):
@@ -43,8 +43,6 @@ def concurrency(lm: Any) -> int:
 
 def open_session(lm: Any, timeout: float) -> Any:
     """Return a session with the backend's certificates and concurrency."""
-    import ssl
-
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
     verify: Any = bool(getattr(lm, "verify_certificate", True))
@@ -58,20 +56,17 @@ def open_session(lm: Any, timeout: float) -> Any:
 
 
 async def post(lm: Any, session: Any, request: ApiRequest) -> ModelResponse:
-    """Send a request once and return its response.
-
-    Raises:
-        RequestFailed: If none came.
-    """
+    """Send a request once and return its response; raise RequestFailed if none came."""
     import aiohttp
 
     if not posts_plainly(lm):
         return await _post_by_client(lm, request)
-    payload = build_payload(lm, request)
     try:
-        async with session.post(lm.base_url, json=payload, headers=lm.header) as response:
+        async with session.post(
+            lm.base_url, json=build_payload(lm, request), headers=lm.header
+        ) as response:
             status, headers = response.status, response.headers
-            data = await _read_body(response.content.iter_chunked(2**16), headers)
+            data = await _read_body(response)
     except asyncio.TimeoutError as error:
         raise RequestFailed("time-out") from error
     except (aiohttp.ClientError, OSError) as error:
@@ -87,7 +82,7 @@ async def post(lm: Any, session: Any, request: ApiRequest) -> ModelResponse:
 
 async def _post_by_client(lm: Any, request: ApiRequest) -> ModelResponse:
     """Send by the backend's own client (LiteLLM's and others)."""
-    contents, gen_kwargs = build_messages(lm, request), copy.deepcopy(request.gen_kwargs)
+    contents, gen_kwargs = _contents(lm, request), copy.deepcopy(request.gen_kwargs)
     try:
         body = await asyncio.to_thread(
             lambda: lm.model_call(contents, generate=True, gen_kwargs=gen_kwargs)
@@ -99,36 +94,36 @@ async def _post_by_client(lm: Any, request: ApiRequest) -> ModelResponse:
     return parse_body(lm, body.model_dump() if hasattr(body, "model_dump") else body)
 
 
-async def _read_body(chunks: Any, headers: Mapping[str, str]) -> bytes:
+async def _read_body(response: Any) -> bytes:
     """Read and unpack at most `MAX_BODY` bytes."""
     too_long = RequestFailed(f"a body of more than {MAX_BODY >> 20} MiB")
-    data = bytearray()
-    async for chunk in chunks:
+    data = b""
+    async for chunk in response.content.iter_chunked(2**20):
         data += chunk
         if len(data) > MAX_BODY:
             raise too_long
-    if headers.get("Content-Encoding", "").lower() in ("gzip", "deflate"):
+    if response.headers.get("Content-Encoding", "").lower() in ("gzip", "deflate"):
         try:
-            data = bytearray(zlib.decompressobj(wbits=47).decompress(bytes(data), MAX_BODY + 1))
+            data = zlib.decompressobj(wbits=47).decompress(data, MAX_BODY + 1)
         except zlib.error as error:
             raise RequestFailed("a body that cannot be unpacked", kind="malformed") from error
     if len(data) > MAX_BODY:
         raise too_long
-    return bytes(data)
+    return data
 
 
 def build_payload(lm: Any, request: ApiRequest) -> dict[str, Any]:
     """Return what the backend sends for one request."""
     extra = {"eos": lm.eos_string} if lm.tokenizer is not None else {}
     payload: dict[str, Any] = lm._create_payload(
-        lm.create_message(build_messages(lm, request)), generate=True,
+        lm.create_message(_contents(lm, request)), generate=True,
         gen_kwargs=copy.deepcopy(dict(request.gen_kwargs)), seed=lm._seed, **extra,
     )  # fmt: skip
     return payload
 
 
-def build_messages(lm: Any, request: ApiRequest) -> list[Any]:
-    """Return a request's context as the backend's payload takes it: text, or tokens cut to fit."""
+def _contents(lm: Any, request: ApiRequest) -> list[Any]:
+    """Return a request's context as the payload takes it: text, or tokens cut to fit."""
     if not lm.tokenized_requests:
         return [request.context]
     tokens = lm.tok_encode([request.context], add_special_tokens=lm.add_bos_token)[0]

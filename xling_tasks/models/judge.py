@@ -63,8 +63,14 @@ def label_answers(
     prompts = {item: fill_judge_prompt(prompt, item) for item in inputs if item.answer.strip()}
     if "material" in prompt.fields:
         responses = ask_json(backend, [*prompts.values()], _SCHEMA)
-    else:
-        responses = _ask_for_last_line(backend, list(dict.fromkeys(prompts.values())))
+    else:  # a user's prompt that wants an option on the last line, as the published one
+        responses = {}
+        distinct = list(dict.fromkeys(prompts.values()))
+        for text, response in zip(distinct, backend.generate(distinct), strict=True):
+            option = find_last_option(response)
+            said = () if response.reason else (str(response),)
+            value = {"verdict": option} if option else None
+            responses[text] = JsonResponse(value, said, response.reason)
     results = {}
     for item, text in prompts.items():
         value, texts, reason = responses[text]
@@ -72,17 +78,6 @@ def label_answers(
         label = unparsed if value is None else _LABEL_OF[value["verdict"]]
         results[item] = JudgeResult(label, texts, reason)
     return [results.get(item, JudgeResult(NO_RESPONSE)) for item in inputs]
-
-
-def _ask_for_last_line(backend: Backend, prompts: Sequence[str]) -> dict[str, JsonResponse]:
-    """Ask with a user's prompt that wants an option on the last line, as the published one."""
-    results = {}
-    for prompt, response in zip(prompts, backend.generate(prompts), strict=True):
-        texts = () if response.reason else (str(response),)
-        option = find_last_option(response)
-        value = {"verdict": option} if option else None
-        results[prompt] = JsonResponse(value, texts, response.reason)
-    return results
 
 
 def find_last_option(response: str) -> str | None:
@@ -134,9 +129,8 @@ class JudgeVotes:
     @property
     def reason(self) -> str:
         """Why most judges could not be asked; '' where they could."""
-        if self.label is not None or self.no_majority:
-            return ""
-        return next((vote.result.reason for vote in self.votes if vote.result.reason), "")
+        reasons = (vote.result.reason for vote in self.votes if vote.result.reason)
+        return "" if self.label is not None or self.no_majority else next(reasons, "")
 
     def count_repairs(self) -> list[int]:
         """Return how many of the responses about an answer were repaired, of how many."""
@@ -180,10 +174,14 @@ class JudgePanel:
 
     def label(self, inputs: Sequence[JudgeInput], prompt: PromptTemplate) -> list[JudgeVotes]:
         """Return the votes on every input, in order."""
-        by_judge = [
-            _vote(judge, inputs, prompt, both)
-            for judge, both in zip(self.judges, self.both_orders, strict=True)
-        ]
+        by_judge = []
+        asked = [item for item in inputs if item.answer.strip()]
+        for judge, both in zip(self.judges, self.both_orders, strict=True):
+            results = label_answers(inputs, prompt, judge)
+            exchanged = [item.swap() for item in asked] if both else []
+            others = dict(zip(asked, label_answers(exchanged, prompt, judge), strict=both))
+            by_judge.append([JudgeVote(result, others.get(item))
+                             for item, result in zip(inputs, results, strict=True)])  # fmt: skip
         return [take_majority(votes) for votes in zip(*by_judge, strict=True)]
 
     def to_record(self, votes: JudgeVotes) -> dict[str, object]:
@@ -201,18 +199,6 @@ class JudgePanel:
         first = records[0] if records else {}
         swapped = {"swapped": first["swapped"]} if "swapped" in first else {}
         return record | {"reply": first.get("reply")} | swapped
-
-
-def _vote(
-    judge: Backend, inputs: Sequence[JudgeInput], prompt: PromptTemplate, both_orders: bool
-) -> list[JudgeVote]:
-    results = label_answers(inputs, prompt, judge)
-    if not both_orders:
-        return [JudgeVote(result) for result in results]
-    asked = [item for item in inputs if item.answer.strip()]
-    others = label_answers([item.swap() for item in asked], prompt, judge)
-    swapped = dict(zip(asked, others, strict=True))
-    return [JudgeVote(r, swapped.get(item)) for r, item in zip(results, inputs, strict=True)]
 
 
 def _join_votes(records: Sequence[dict[str, object]]) -> str | None:

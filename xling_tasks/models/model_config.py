@@ -14,12 +14,17 @@ from xling_tasks.harness.run import as_mapping
 from xling_tasks.secrets import refuse_secrets
 
 SELF = "self"
+_FORM = '{"model": "<harness model>", "model_args": {...}}'
 
 
 def parse_model_name(name: str, value: Any, known: Sequence[str], form: str) -> dict[str, Any]:
-    """A setting that is a model's name, or an object with `model` and other keys.
+    """Parse a setting that is a model's name, or an object with `model` and other keys.
 
-    `form` is what is expected, for messages.
+    Args:
+        name: The setting.
+        value: Its value.
+        known: The keys that it may have.
+        form: What is expected, for messages.
 
     Raises:
         SettingError: If it has no model, or a key that is not known.
@@ -44,7 +49,7 @@ class ModelConfig:
         model_args: Its arguments, as for `--model_args`. No secrets: API keys come from the
             environment.
         batch_size: As `--batch_size`; None leaves the backend's default.
-        max_gen_toks: The most tokens of one reply.
+        max_gen_toks: The most tokens of one response.
         apply_chat_template: `auto` (where the backend has one), true or false.
         deadline: Seconds for one request, all attempts and waits included.
         batch: Whether it is asked by its service's batch interface.
@@ -62,14 +67,12 @@ class ModelConfig:
 
     @classmethod
     def parse(cls, name: str, value: Any) -> ModelConfig:
-        """Read a spec from `{"model": ..., "model_args": {...}, ...}` or a bare model name.
+        """Parse `{"model": ..., "model_args": {...}, ...}` or a bare model name.
 
         Raises:
             SettingError: Naming the key that is wrong.
         """
-        known = [item.name for item in fields(cls)]
-        form = '{"model": "<harness model>", "model_args": {...}}'
-        value = parse_model_name(name, value, known, form)
+        value = parse_model_name(name, value, [item.name for item in fields(cls)], _FORM)
         args = value.get("model_args") or {}
         if not isinstance(args, (str, Mapping)):
             raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
@@ -80,26 +83,29 @@ class ModelConfig:
                 f"{name}.model_args.trust_remote_code: code out of a repository is run for the "
                 "model under test only; serve such a model and name its address (base_url)"
             )
-        spec = cls(**{**value, "model_args": dict(args)})
-        if not _is_whole(spec.max_gen_toks):
-            raise SettingError(f"{name}.max_gen_toks: must be a positive integer")
-        size = spec.batch_size
-        text = isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size)
-        if size is not None and not _is_whole(size) and not text:
-            raise SettingError(
-                f"{name}.batch_size: must be a positive integer or 'auto', got {size!r:.40}"
-            )
-        for key in ("batch", "both_orders"):
-            if not isinstance(getattr(spec, key), bool):
-                raise SettingError(f"{name}.{key}: must be true or false")
-        if spec.both_orders and not re.fullmatch(r"judge(\[\d+\])?", name):
+        config = cls(**{**value, "model_args": dict(args)})
+        config._validate(name)
+        return config
+
+    def _validate(self, name: str) -> None:
+        size, seconds = self.batch_size, self.deadline
+        auto = isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size)
+        is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+        rules = {
+            "max_gen_toks": (_is_count(self.max_gen_toks), "a positive integer"),
+            "batch_size": (size is None or _is_count(size) or auto, "a positive integer or 'auto'"),
+            "batch": (isinstance(self.batch, bool), "true or false"),
+            "both_orders": (isinstance(self.both_orders, bool), "true or false"),
+            "deadline": (is_number and seconds > 0, "a number of seconds above 0"),
+            "apply_chat_template": (
+                self.apply_chat_template in (True, False, "auto"), '"auto", true or false'
+            ),
+        }  # fmt: skip
+        for key, (valid, form) in rules.items():
+            if not valid:
+                raise SettingError(f"{name}.{key}: must be {form}, got {getattr(self, key)!r:.40}")
+        if self.both_orders and not re.fullmatch(r"judge(\[\d+\])?", name):
             raise SettingError(f"{name}.both_orders: only a judge compares two answers")
-        seconds = spec.deadline
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-            raise SettingError(f"{name}.deadline: must be a number of seconds above 0")
-        if spec.apply_chat_template not in (True, False, "auto"):
-            raise SettingError(f'{name}.apply_chat_template: must be "auto", true or false')
-        return spec
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ class JudgeConfig:
 
 
 def parse_judges(key: str, values: Sequence[Any]) -> tuple[JudgeConfig, ...]:
-    """Read a list of judges: specs as `ModelSpec.parse` takes them, each with a `name` if wanted.
+    """Parse a list of judges, each as `ModelConfig.parse` takes it, with a `name` if wanted.
 
     Raises:
         SettingError: For an empty or too long list, a judge or a name that appears twice, or what
@@ -119,35 +125,29 @@ def parse_judges(key: str, values: Sequence[Any]) -> tuple[JudgeConfig, ...]:
     """
     if not 1 <= len(values) <= MOST_JUDGES:
         raise SettingError(f"{key}: a list has 1 to {MOST_JUDGES} judges, got {len(values)}")
-    jurors: list[JudgeConfig] = []
+    judges: list[JudgeConfig] = []
     for number, value in enumerate(values, 1):
         place, name = f"{key}[{number}]", str(number)
         if isinstance(value, Mapping) and "name" in value:
-            name = value["name"]
-            value = {k: item for k, item in value.items() if k != "name"}
-            good = isinstance(name, str) and re.fullmatch(r"[A-Za-z][\w.-]{0,39}", name, re.A)
-            if not good:
+            name, value = value["name"], {k: item for k, item in value.items() if k != "name"}
+            if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][\w.-]{0,39}", name, re.A):
                 raise SettingError(
                     f"{place}.name: a letter, then up to 39 letters, digits and signs of _.-, "
                     f"got {name!r:.60}"
                 )
-        spec = ModelConfig.parse(place, value)
-        for index, other in enumerate(jurors, 1):
+        config = ModelConfig.parse(place, value)
+        identity = config.model, identity_of(config.model_args)
+        for index, other in enumerate(judges, 1):
             if other.name == name:
                 raise SettingError(f"{place}.name: {name!r} is judge {index}; choose another name")
-            if _who(other.spec) == _who(spec):
+            if (other.spec.model, identity_of(other.spec.model_args)) == identity:
                 raise SettingError(
                     f"{place}: the same model and arguments as judge {index}, which would have "
                     "two votes; name another model"
                 )
-        jurors.append(JudgeConfig(name, spec))
-    return tuple(jurors)
+        judges.append(JudgeConfig(name, config))
+    return tuple(judges)
 
 
-def _who(spec: ModelConfig) -> tuple[str, dict[str, Any]]:
-    return spec.model, identity_of(spec.model_args)
-
-
-def _is_whole(value: Any) -> bool:
-    """Whether a number counts something; True is none, though Python calls it an integer."""
+def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31

@@ -14,34 +14,28 @@ from xling_tasks.errors import BackendError
 from xling_tasks.log import log
 from xling_tasks.secrets import redact_log
 
-RATE_LIMIT, BAD_REQUEST = "status 429", "status 400"
-
+BAD_REQUEST, RATE_LIMIT = "status 400", "status 429"
 MAX_BAD_REQUESTS = (
     3  # times that a prompt is sent which gets status 400, before it counts as blocked
 )
 MAX_MALFORMED = 5  # bodies without a completion to one request, where no other got one either
 MAX_BACKOFF = 30.0  # seconds
 
-Kind = Literal["service", "prompt", "malformed", "account"]
-
 
 class RequestFailed(Exception):
-    """An attempt that brought no response.
-
-    Attributes:
-        reason: Why, in a few words; equal failures are counted by it.
-        detail: What the service said.
-        retry: Whether another attempt may bring a response.
-        wait: Seconds that the service asks to wait.
-        kind: Whose doing it is: the service's; this one prompt's, so that it says nothing about
-            the service; a body without a completion; or the account's (key, credit), so that every
-            further request fails too.
-    """
+    """An attempt that brought no response; equal failures are counted by `reason`."""
 
     def __init__(
-        self, reason: str, detail: str = "", *, retry: bool = True, wait: float = 0.0,
-        kind: Kind = "service",
-    ) -> None:  # fmt: skip
+        self,
+        reason: str,
+        detail: str = "",  # what the service said
+        *,
+        retry: bool = True,  # whether another attempt may bring a response
+        wait: float = 0.0,  # seconds that the service asks to wait
+        # Whose doing it is: the service's; one prompt's, so that it says nothing of the service; a
+        # body without a completion; the account's (key, credit): further requests fail, too.
+        kind: Literal["service", "prompt", "malformed", "account"] = "service",
+    ) -> None:
         super().__init__(reason)
         self.reason, self.detail, self.retry = reason, detail, retry
         self.wait, self.kind = wait, kind
@@ -53,21 +47,13 @@ class ServiceUnavailable(BackendError):
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to go on with one request, and with a service that is silent.
+    """How long to go on with one request, and with a service that is silent."""
 
-    Attributes:
-        attempts: Attempts for a request; a rate limit is none, unless `strict`.
-        strict: Whether the user set the number (`max_retries`).
-        timeout: Seconds for an attempt.
-        deadline: Seconds for a request, attempts and waits together.
-        silence: Seconds without any response after which the service is unavailable.
-    """
-
-    attempts: int = 8
-    strict: bool = False
-    timeout: float = 280.0
-    deadline: float = 600.0
-    silence: float = 265.0
+    attempts: int = 8  # a rate limit is none, unless `strict`
+    strict: bool = False  # whether the user set the number (`max_retries`)
+    timeout: float = 280.0  # seconds for an attempt
+    deadline: float = 600.0  # seconds for a request, attempts and waits together
+    silence: float = 265.0  # seconds without any response: the service is unavailable
 
     @classmethod
     def from_args(cls, args: Mapping[str, Any], deadline: float = 600.0) -> RetryPolicy:
@@ -91,18 +77,17 @@ class RetryPolicy:
             return True
         if failure.reason == BAD_REQUEST:
             return attempt >= min(MAX_BAD_REQUESTS, self.attempts)
-        counts = self.strict or failure.reason != RATE_LIMIT
-        return counts and attempt >= self.attempts
+        return attempt >= self.attempts and (self.strict or failure.reason != RATE_LIMIT)
 
 
 class CircuitBreaker:
-    """Counts failures of a service, and ends the run once it is unavailable."""
+    """Counts the failures of a service, and ends the run once it is unavailable."""
 
     def __init__(self, role: str, policy: RetryPolicy, concurrency: int) -> None:
         self.role, self.policy, self.reasons = role, policy, Counter[str]()
         self._limit, self._failed_in_row = max(10, 2 * concurrency), 0
         self._responded, self._malformed, self._outstanding = False, 0, 0
-        self._attempts, self._since = 0, time.monotonic()
+        self.begin()
 
     def begin(self) -> None:
         """Begin with a set of requests: silence counts from now."""
@@ -147,8 +132,7 @@ class CircuitBreaker:
             raise self.unavailable("no completion in anything that it sent; check base_url")
         if self._attempts >= 3 and silent > self.policy.silence:
             raise self.unavailable(f"no response for {silent:.0f} s")
-        limit = max(3, min(n_requests, self._limit)) if n_requests else self._limit
-        if self._failed_in_row >= limit:
+        if self._failed_in_row >= (max(3, min(n_requests or self._limit, self._limit))):
             raise self.unavailable(f"{self._failed_in_row} requests in a row failed")
 
     def unavailable(self, why: str) -> ServiceUnavailable:

@@ -18,16 +18,8 @@ _COMMON = (
 
 def escape_for(tokenizer: Any = None) -> Callable[[str], str]:
     """Return what breaks up the special tokens of a tokenizer, and those of common chat formats."""
-    try:
-        names = [str(token) for token in tokenizer.all_special_tokens if len(str(token)) > 1]
-    except Exception:  # another library's tokenizer, or none
-        names = []
-    own = [re.escape(name) for name in sorted(names, key=len, reverse=True) if not name.isalnum()]
-    pattern = re.compile("|".join([*own, _COMMON]))
-
-    def escape(text: str) -> str:
-        while pattern.search(text):
-            text = pattern.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
-        return text
-
-    return escape
+    names = [str(token) for token in getattr(tokenizer, "all_special_tokens", ())]
+    names = [name for name in names if len(name) > 1 and not name.isalnum()]
+    special = map(re.escape, sorted(names, key=len, reverse=True))
+    pattern = re.compile("|".join([*special, _COMMON]))
+    return lambda text: pattern.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)

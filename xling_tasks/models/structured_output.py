@@ -42,38 +42,27 @@ def _quote(value: Any) -> str:
 
 def object_schema(**fields: Any) -> dict[str, Any]:
     """Return the schema of an object: each field a type, a list of its values, or a schema."""
-    properties = {name: _field_schema(field) for name, field in fields.items()}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*properties],
-        "additionalProperties": False,
-    }
+    rest = {"required": [*fields], "additionalProperties": False}
+    return {"type": "object", "properties": {n: _field(f) for n, f in fields.items()}, **rest}
 
 
 def array_schema(items: Any) -> dict[str, Any]:
     """Return the schema of a list."""
-    return {"type": "array", "items": _field_schema(items)}
+    return {"type": "array", "items": _field(items)}
 
 
-def _field_schema(field: Any) -> dict[str, Any]:
+def _field(field: Any) -> dict[str, Any]:
     if isinstance(field, str):
         return {"type": field}
     return {"enum": field} if isinstance(field, list) else field
 
 
 class JsonResponse(NamedTuple):
-    """The object that a model gave.
-
-    Attributes:
-        value: The object; None without one.
-        texts: Its response, and that of the repair turn if there was one.
-        reason: Why there is no response; '' where there is one.
-    """
+    """The object that a model gave."""
 
     value: dict[str, Any] | None
-    texts: tuple[str, ...] = ()
-    reason: str = ""
+    texts: tuple[str, ...] = ()  # its response, and that of the repair turn if there was one
+    reason: str = ""  # why there is no response
 
     @property
     def repaired(self) -> bool:

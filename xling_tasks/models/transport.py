@@ -25,13 +25,7 @@ from xling_tasks.failed_response import (
     ModelResponse,
 )
 from xling_tasks.harness.backends import clean_reply, speaks_chat
-from xling_tasks.models.http_api import (
-    ApiRequest,
-    concurrency,
-    is_api_backend,
-    open_session,
-    post,
-)
+from xling_tasks.models.http_api import ApiRequest, concurrency, is_api_backend, open_session, post
 from xling_tasks.models.retry import BAD_REQUEST, CircuitBreaker, RequestFailed, RetryPolicy
 
 BATCH = 64  # requests that a local model is given at a time
@@ -40,7 +34,6 @@ Arrived = list[tuple[int, ModelResponse]]
 """Responses with the positions of their requests."""
 
 Items = list[tuple[int, ModelResponse | RequestFailed]]
-
 Keep = Callable[[int, ModelResponse], None]
 """Called with a response the moment it arrives, perhaps in another thread."""
 
@@ -115,23 +108,19 @@ class ModelClient:
             messages = [{"role": "user", "content": text}]
             context = self.lm.apply_chat_template(messages) if speaks_chat(self.lm) else text
             answer = self.probe(ApiRequest(context, request.gen_kwargs))
-            if not isinstance(answer, ModelResponse):
+            if isinstance(answer, RequestFailed):
                 return FailedResponse(REQUEST_FAILED, BAD_REQUEST)
             self._accepted.add(arguments)
         return FailedResponse(CONTENT_FILTER, "blocked (status 400)")
 
     def _send_by_batches(self, requests: Sequence[ApiRequest], keep: Keep) -> Iterator[Items]:
         """Send all by batches; what failed in them (an expired one) once more."""
-        failed: list[int] = []
-        for positions in (range(len(requests)), failed):
-            last = positions is failed
-            for arrived in self._batches.send(self, requests, list(positions)) if positions else ():
-                for i, item in arrived:
-                    if isinstance(item, ModelResponse):
-                        keep(i, item)
-                again = [i for i, item in arrived if not last and getattr(item, "retry", False)]
-                failed += again
-                yield [(i, item) for i, item in arrived if i not in again]
+        again: list[int] = []
+        for items in self._batches.send(self, requests, range(len(requests)), keep):
+            again += [i for i, item in items if isinstance(item, RequestFailed) and item.retry]
+            yield [(i, item) for i, item in items if i not in again]
+        if again:
+            yield from self._batches.send(self, requests, again, keep)
 
     def _send_each(self, requests: Sequence[ApiRequest], keep: Keep) -> Iterator[Items]:
         """Send every request by one of as many workers as the backend has slots, in a thread."""
@@ -150,7 +139,11 @@ class ModelClient:
         try:
             over = False
             while not over:
-                items = list(_take_all(arrived, seconds=1.0))
+                items: list[Any] = []
+                with contextlib.suppress(queue.Empty):
+                    items.append(arrived.get(timeout=1.0))
+                    while True:
+                        items.append(arrived.get_nowait())
                 for item in items:
                     if isinstance(item, BaseException):
                         raise item
@@ -209,6 +202,8 @@ class ModelClient:
 
     def _send_in_process(self, requests: Sequence[ApiRequest], keep: Keep) -> Iterator[Items]:
         """Ask in batches of equal arguments; one that raises (memory) is halved until it fits."""
+        from lm_eval.api.instance import Instance
+
         groups: dict[str, list[int]] = {}
         for i, request in enumerate(requests):
             key = json.dumps(request.gen_kwargs, sort_keys=True, default=str)
@@ -217,8 +212,13 @@ class ModelClient:
         batches.reverse()
         while batches:
             batch = batches.pop()
+            instances = [
+                Instance("generate_until", {}, (context, copy.deepcopy(kwargs)), n,
+                         ("xling_role", n, 1))
+                for n, (context, kwargs) in enumerate(requests[i] for i in batch)
+            ]  # fmt: skip
             try:
-                texts = _generate(self.lm, [requests[i] for i in batch])
+                texts = [clean_reply(text) for text in self.lm.generate_until(instances)]
             except Exception as error:
                 if len(batch) > 1:
                     batches += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
@@ -230,29 +230,10 @@ class ModelClient:
                 self.breaker.check(len(requests))
                 continue
             self.breaker.record_response()
-            arrived: Arrived = list(zip(batch, map(ModelResponse, texts), strict=True))
+            arrived = list(zip(batch, map(ModelResponse, texts), strict=True))
             for i, response in arrived:
                 keep(i, response)
             yield [*arrived]
-
-
-def _generate(lm: Any, requests: Sequence[ApiRequest]) -> list[str]:
-    from lm_eval.api.instance import Instance
-
-    instances = [
-        Instance("generate_until", {}, (request.context, copy.deepcopy(request.gen_kwargs)), n,
-                 ("xling_role", n, 1))
-        for n, request in enumerate(requests)
-    ]  # fmt: skip
-    return [clean_reply(text) for text in lm.generate_until(instances)]
-
-
-def _take_all(items: Any, seconds: float) -> Iterator[Any]:
-    """Yield what is in a queue, after waiting for the first."""
-    with contextlib.suppress(queue.Empty):
-        yield items.get(timeout=seconds)
-        while True:
-            yield items.get_nowait()
 
 
 def _arguments(request: ApiRequest) -> str:

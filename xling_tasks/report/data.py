@@ -27,7 +27,15 @@ from xling_tasks.report.columns import Column, column_of, probability_column, re
 from xling_tasks.report.usable import derive_columns, outcomes_of
 
 _NOT_PER_QUESTION = frozenset(
-    {"invalid_rows", "sacrebleu", "n_judged", "n_responses", "judge_alpha", "bypass"}
+    {
+        "invalid_rows",
+        "sacrebleu",
+        "n_judged",
+        "n_responses",
+        "repeated_responses",
+        "judge_alpha",
+        "bypass",
+    }
 )
 _TOLERANCE = 1e-6
 _REDUCED = "reduced values"

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from xling_metrics.base import signature
 from xling_metrics.bertscore import bertscore_signature, score_pairs, sim_sent_signature
 from xling_metrics.hdp import hdp_words
 from xling_metrics.ngrams import answer_lengths, ngram_consistency_corpus
@@ -57,17 +56,18 @@ class Scorer:
         """What the names of this kind's metrics end in."""
         return "_src" if self.kind == "source" else ""
 
-    def signatures(self, *, several: bool) -> dict[str, str]:
-        """The metrics that exist, with their signatures; `several` answers or just one."""
-        words, code, tokens = self._words, self.language, self._token_name
-        signatures = {"length_words": signature("length_words", words=words, language=code)}
-        if several:
-            std = "length_words_std"
-            signatures[std] = signature(std, ddof=0, words=words, language=code)
-            for name in ("sim_1gram", "sim_2gram"):
-                signatures[name] = signature(name, pairs="all", tokens=tokens)
-            signatures |= self._encoder_signatures() | self._topic_signatures()
-        return {name + self.suffix: sign for name, sign in signatures.items()}
+    def sign(self, name: str) -> str:
+        """Return the fields of the signature of a metric, by its name without the kind's ending."""
+        words, code = self._words, self.language
+        if name == "length_words":
+            return f"words:{words}|language:{code}"
+        if name == "length_words_std":
+            return f"ddof:0|words:{words}|language:{code}"
+        if name.startswith(("sim_lda", "sim_hdp")):
+            return self._sign_topics(name.removesuffix("_seed_sd"))
+        if name in (*BERTSCORE, "sim_sent"):
+            return self._sign_encoder(name)
+        return f"pairs:all|tokens:{self._token_name}"
 
     def score(self, own: Texts, everything: Texts, where: Sequence[int]) -> Values:
         """Per metric, the value of every question in `own`; None where it is undefined.
@@ -104,13 +104,19 @@ class Scorer:
         published = self.kind == "published"
         return "published_words" if published else f"lower_words:{self.language}:{self._words}"
 
-    def _encoder_signatures(self) -> dict[str, str]:
-        if self.encoder is None:
-            return {}
+    def _sign_encoder(self, name: str) -> str:
         # What layer and rescaling the published numbers have cannot be told from paper and code.
         unsettled = "|published_layer_and_rescaling:unsettled" if self.kind == "published" else ""
-        signatures = {name: bertscore_signature(self.encoder) + unsettled for name in BERTSCORE}
-        return {**signatures, "sim_sent": sim_sent_signature(self.encoder)}
+        if name == "sim_sent":
+            return sim_sent_signature(self.encoder).partition("|")[2]
+        return f"kind:{bertscore_signature(self.encoder)}{unsettled}"
+
+    def _sign_topics(self, name: str) -> str:
+        for models, _, tokens in self._topic_models(published_words):
+            for model in models:
+                if topic_metric(model) == name:
+                    return topic_signature(model, self.topic_seeds, tokens).partition("|")[2]
+        raise KeyError(name)
 
     def _topics(
         self, everything: Texts, where: Sequence[int], tokenize: Callable[[str], list[str]]
@@ -125,16 +131,6 @@ class Scorer:
                 if len(self.topic_seeds) > 1:
                     values[f"{metric}_seed_sd"] = [result.per_question_by_seed[i] for i in where]
         return values
-
-    def _topic_signatures(self) -> dict[str, str]:
-        signatures = {}
-        for models, _, name in self._topic_models(published_words):
-            for model in models:
-                metric = topic_metric(model)
-                signatures[metric] = topic_signature(model, self.topic_seeds, name)
-                if len(self.topic_seeds) > 1:
-                    signatures[f"{metric}_seed_sd"] = signatures[metric]
-        return signatures
 
     def _topic_models(
         self, tokenize: Callable[[str], list[str]]

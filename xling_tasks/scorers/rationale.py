@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xling_metrics import rationale_tokens as tokens
-from xling_metrics.aggregate import MEAN
-from xling_metrics.base import signature
 from xling_metrics.bertscore import Idf, bertscore_signature, compute_idf, score_references
 from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
@@ -64,30 +62,30 @@ class RationaleScorer:
             values_of |= {name: own.f1 for name, own in zip(weighings, scored, strict=True)}
         return values_of
 
-    def metrics(self) -> dict[str, tuple[Callable[[list[Any]], float | None], str]]:
-        """The metrics that exist: how they are aggregated, and their signatures."""
-        metrics: dict[str, tuple[Callable[[list[Any]], float | None], str]] = {
-            "sacrebleu": (self._corpus_bleu, corpus_bleu([""], ["x"], self.language).signature)
-        }
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The fields of the signature of each metric that there is."""
+        corpus = corpus_bleu([""], ["x"], self.language).signature
+        signatures = {"sacrebleu": f"kind:{corpus}"}
         if self.cut:
             named = tokens.rationale_token_names(self.language)
             kinds = dict.fromkeys(BLEU, ("nltk-method1", named.bleu))
             kinds |= dict.fromkeys(ROUGE, ("rouge-1.0.1", named.rouge))
             kinds |= dict.fromkeys(STANDARD, ("rouge-score", named.standard))
             for name, (kind, words) in kinds.items():
-                sign = signature(name, like=kind, tokens=words, aggregation="mean_of_rationales")
-                metrics[name] = (MEAN, sign)
+                signatures[name] = f"like:{kind}|tokens:{words}|aggregation:mean_of_rationales"
         if self.encoder is not None:
             for name, idf in self._weighings().items():
-                sign = bertscore_signature(self.encoder, rescaled=False, idf=idf)
-                metrics[name] = (MEAN, sign)
-        return metrics
+                made = bertscore_signature(self.encoder, rescaled=False, idf=idf)
+                signatures[name] = f"kind:{made}"
+        return signatures
 
     def _weighings(self) -> dict[str, Idf | None]:
         """The kinds of BERTScore F1, and how each weighs tokens."""
         return {"bertscore_f1": None} | ({"bertscore_f1_idf": self.idf} if self.idf else {})
 
-    def _corpus_bleu(self, pairs: list[Sequence[str]]) -> float | None:
+    def corpus_bleu(self, pairs: list[Sequence[str]]) -> float | None:
+        """Return BLEU of the corpus of [rationale, reference], 0 to 100."""
         texts, references = ([pair[i] for pair in pairs] for i in (0, 1))
         return corpus_bleu(texts, references, self.language).score_percent
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xling_metrics.aggregate import MEAN
 from xling_metrics.answer_language import (
     answer_language_rule,
     classify_answer_language,
@@ -25,7 +24,6 @@ from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.identifiers import labels_for, load_identifier
 from xling_tasks.readers.refusals import is_refusal
-from xling_tasks.tasks.metric import Metric
 
 
 class AnswerLanguage:
@@ -50,12 +48,9 @@ class AnswerLanguage:
     def inside(self, texts: Sequence[str]) -> list[bool | None]:
         """Return what the identifier says of each text."""
         assert self._identifier is not None
-        return [
-            inside and in_script(text, self._code)
-            for text, inside in zip(
-                texts, self._identifier.in_language(texts, self._labels), strict=True
-            )
-        ]
+        found = self._identifier.in_language(texts, self._labels)
+        return [inside and in_script(text, self._code)
+                for text, inside in zip(texts, found, strict=True)]  # fmt: skip
 
     def match(self, answer: str) -> float | None:
         """Return 1 for an answer in the language, 0 for another one, None if too short to tell."""
@@ -77,10 +72,17 @@ class AnswerLanguage:
             return score_language_confusion(texts, self._code, decide=self.inside)
         return score_language_confusion(texts, self._code)
 
-    def signature(self, metric: str, **fields: str) -> str:
-        """Return how a metric is made."""
+    def sign(self, metric: str, **fields: str) -> str:
+        """Return the fields of the signature of a metric of sentences, lines or words."""
         own = signature(metric, language=self._code, **fields, libraries=("langid",))
-        return own + (self._by or in_language_rule(self._code))
+        return own.partition("|")[2] + (self._by or in_language_rule(self._code))
+
+    def signature_of(self, metric: str) -> str:
+        """Return the fields of the signature of `length_words` or `langid_match`."""
+        if metric == "length_words":
+            return f"language:{self._code}|words:{segmenter_name(self._code)}"
+        own = signature("", language=self._code, libraries=("langid",)).removeprefix("|")
+        return own + (self._by or answer_language_rule(self._code))
 
     def of_answer(self, answer: str) -> dict[str, float | None]:
         """Return what is measured of every answer, also where nothing judges it.
@@ -95,23 +97,6 @@ class AnswerLanguage:
             "refusal_rate": float(is_refusal(answer)),
             "langid_match": self.match(answer),
         }
-
-    def metrics_of_answer(self) -> list[Metric]:
-        """Return the metrics of `of_answer`."""
-        code = self._code
-        words = signature("length_words", language=code, words=segmenter_name(code))
-        declined = signature("refusal_rate", of="all_questions", reader="ours")
-        return [
-            Metric("length_words", MEAN, words),
-            Metric("empty_rate", MEAN, signature("empty_rate", of="all_questions")),
-            Metric("refusal_rate", MEAN, declined),
-            Metric("langid_match", MEAN, self.match_signature()),
-        ]
-
-    def match_signature(self) -> str:
-        """Return how `match` is told."""
-        own = signature("langid_match", language=self._code, libraries=("langid",))
-        return own + (self._by or answer_language_rule(self._code))
 
     @property
     def _by(self) -> str:

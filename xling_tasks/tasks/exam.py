@@ -1,212 +1,298 @@
-"""What exam questions have in common: data, prompts, few-shot examples, scores of letters."""
+"""Multiple choice with several right letters, and rationales (MMedBench, arXiv 2402.13963).
+
+Three kinds of task: letters generated, letters by log-likelihood, and a rationale before the
+letters. The `_ft` variants ask fine-tuned models in their frame and read their output form. Users'
+own questions of multiple choice are asked as the first kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, combinations
 from typing import Any
 
 from lm_eval.api.samplers import ContextSampler
-from xling_metrics.aggregate import MEAN
-from xling_metrics.base import signature
-from xling_metrics.choices import is_exact_match, jaccard
+from xling_metrics.choices import best_choice
 
+from xling_tasks.criteria.exam import ExamAnswer
+from xling_tasks.criteria.metric import Metric
+from xling_tasks.data.custom.documents import RECORD
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.mmedbench import MMedBenchSplit, load
-from xling_tasks.data.prompt_formats import PromptFormat
-from xling_tasks.errors import XlingError
+from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.errors import DataError
+from xling_tasks.failed_response import FailedResponse, is_empty
 from xling_tasks.harness.backends import may_be_cut
-from xling_tasks.harness.run import current
 from xling_tasks.models.answer_extractor import LetterRequest
-from xling_tasks.tasks.exam_replies import letters_of, stated_letters
-from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.reading import (
-    AGREEMENT,
-    READER_AGAIN,
-    Heard,
-    ReadingTask,
-)
-from xling_tasks.tasks.requests import SideRequest
-from xling_tasks.tasks.sampling import GreedyTask
+from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
+from xling_tasks.tasks.exam_responses import has_marker, letters_of, rationale_of
+from xling_tasks.tasks.extraction import extraction_requests, extractor_prompts, load_extractor
+from xling_tasks.tasks.requests import AuxiliaryRequest
+from xling_tasks.tasks.task import Answered, HealthTask, Request
+
+_EXTRACTOR = "read_letters"
+
+_UNITS: dict[str, Callable[[Sequence[str]], int]] = {
+    "acc_norm": lambda letters: len(", ".join(letters)),
+    "acc_norm_letters": len,
+    "acc_norm_tokens": lambda letters: 2 * len(letters) - 1,
+}
+"""By what each score of `mcqa_ll` divides a candidate's log-likelihood (docs/mmedbench.md).
+
+`A, C` has 4 characters, 2 letters and 3 tokens: one for each letter and each comma, which is how
+tokenizers of language models cut such a list, so that logged log-likelihoods are scored alike
+without the tokenizer.
+"""
 
 
-class ExamTask(ReadingTask, GreedyTask):
-    """What the MMedBench tasks share: data, prompts, few-shot examples, scores of letters."""
+class McqaTask(HealthTask):
+    """Letters, generated.
 
-    reader_prompt = "read_letters"
+    Attributes:
+        fine_tuned: Whether a fine-tuned model is asked in its own frame.
+        checked_only: Whether only questions with a checked rationale are asked.
+    """
+
+    criterion = "mmedbench_mcqa"
+    custom_criterion = "mcqa"
+    prompt_name = "mcqa"
+    scores_texts = False
     reads_keys = frozenset({"generation_kwargs", "description", "num_fewshot", "fewshot_delimiter"})
-
-    data: MMedBenchSplit
     fine_tuned = False
     checked_only = False
 
+    # Data and prompts
+
     def load_docs(self, record: str) -> list[dict[str, Any]]:
-        """The test questions; those of them with a checked rationale for the rationale tasks."""
+        """Load the test questions, or the user's own."""
+        if record == RECORD:
+            return super().load_docs(record)
         self.record = DATASETS[record]
         self.data = self._split("test")
         self.provenance = self.data.provenance
-        return self.data.docs(checked_only=self.checked_only)
+        return list(self.data.docs(checked_only=self.checked_only))
 
     def _split(self, split: str) -> MMedBenchSplit:
         settings = self.settings
         return load(self.record, self.language, split, settings.data_dir)
 
     def coverage(self) -> dict[str, Any]:
-        """Counts of the test file."""
-        return self.data.coverage()
-
-    def check_run(self) -> None:
-        """Load the training questions only where examples are asked for; reach the reader."""
-        super().check_run()
-        shots = self.config.num_fewshot or 0
-        if shots:
-            docs = self._split("train").docs(checked_only=False)
-            if self.checked_only:
-                docs = [doc for doc in docs if doc["rationale"]]
-            if len(docs) < shots:
-                raise XlingError(
-                    f"{self.config.task}: --num_fewshot {shots}, but {len(docs)} usable"
-                )
-            self.sampler = ContextSampler(docs)
-            self.sampler.rnd = self.fewshot_rnd
-
-    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
-        """The question with its options, one a line."""
-        prompt = self.used_prompts()[self.prompt_name]
-        return prompt.fill(
-            question=doc.get("question", ""),
-            options=prompt.form.options(doc["options"]),
-            language=self.language_name,
-        )
+        """Return the counts of the test file."""
+        return super().coverage() if self.is_custom else self.data.coverage()
 
     @property
-    def form(self) -> PromptFormat:
-        """How the prompt writes options and the expected answer."""
-        return self.used_prompts()[self.prompt_name].form
+    def flagged(self) -> Mapping[str, str]:
+        """Question -> why its options are unfair in some language; only of users' own questions."""
+        return self.data.flagged if self.is_custom else {}
+
+    def prompts(self, doc: dict[str, Any]) -> list[str]:
+        """Return the question with its options, one a line."""
+        template = self.template
+        return [
+            template.fill(
+                question=doc.get("question", ""),
+                options=template.form.options(doc["options"]),
+                language=self.language_name,
+            )
+        ]
 
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
-        """All right letters, in the form that the prompt asks for."""
-        return self.form.answer(self.prompt_name, doc["answer"], doc.get("rationale") or "")
+        """Return all right letters, in the form that the prompt asks for."""
+        rationale = doc.get("rationale") or ""
+        return self.template.form.answer(self.prompt_name, doc["answer"], rationale)
 
-    def by_rules(
-        self, reply: str, doc: Mapping[str, Any], *, after_marker: bool
-    ) -> tuple[frozenset[str] | None, bool]:
-        """The letters of a reply, or of its part after the marker, and whether it may be cut off.
+    def prompt_templates(self) -> dict[str, PromptTemplate]:
+        """Return the question's prompt, and the answer extractor's where there is one."""
+        extractor = extractor_prompts(self, _EXTRACTOR) if self.generates else {}
+        return super().prompt_templates() | dict(extractor)
 
-        A list that is cut off is no answer.
-        """
+    # Before the run
+
+    def prepare(self) -> None:
+        """Load training questions where examples are asked for; reach the answer extractor."""
+        self._load_examples()
+        self.extractor = load_extractor(self, _EXTRACTOR)
+
+    def _load_examples(self) -> None:
+        shots = self.config.num_fewshot or 0
+        if not shots:
+            return
+        docs = self._split("train").docs(checked_only=False)
+        if self.checked_only:
+            docs = [doc for doc in docs if doc["rationale"]]
+        if len(docs) < shots:
+            raise DataError(f"{self._name}: --num_fewshot {shots}, but {len(docs)} usable")
+        self.sampler = ContextSampler(docs)
+        self.sampler.rnd = self.fewshot_rnd
+
+    # Scores
+
+    def score(self, answered: Sequence[Answered]) -> list[ExamAnswer]:
+        """Read the letters of all responses; the extractor reads what the rules leave."""
+        if self.extractor is not None:
+            self.extractor.extract(self._extraction(one) for one in answered)
+        return [self._read(one) for one in answered]
+
+    def _extraction(self, one: Answered) -> tuple[Any, LetterRequest | None]:
+        """Return what the rules read, and the request; none about a response that may be cut."""
+        text = one.texts[0]
+        cut = self._may_be_cut(text)
+        return self.letters(text, one.doc), None if cut else _letter_request(text, one.doc)
+
+    def _may_be_cut(self, text: str) -> bool:
         limit = (self.config.generation_kwargs or {}).get("max_gen_toks")
-        cut = may_be_cut(current().lm, reply, limit)
-        if after_marker:
-            letters = letters_of(reply, doc, fine_tuned=self.fine_tuned, cut=cut, form=self.form)
-        else:
-            parts = self.form.parts(reply)
-            stated = reply if parts is None else parts[1]
-            letters = stated_letters(stated, doc, fine_tuned=self.fine_tuned, cut=cut)
-        return letters, cut
+        return may_be_cut(self.run.lm, text, limit)
 
-    def heard(self, *, after_marker: bool = False) -> Iterator[Heard]:
-        """Every reply; no reader is asked about one that may be cut off."""
-        for instance, reply in self.each_reply():
-            letters, cut = self.by_rules(reply, instance.doc, after_marker=after_marker)
-            asked = None if cut else _choice(reply, instance.doc)
-            yield Heard(instance, reply, letters, asked)
+    def letters(self, text: str, doc: Mapping[str, Any]) -> frozenset[str] | None:
+        """Return the letters that a response commits to; a list that is cut off is no answer."""
+        return letters_of(
+            text, doc, fine_tuned=self.fine_tuned, cut=self._may_be_cut(text),
+            form=self.template.form, after_marker=self.checked_only,
+        )  # fmt: skip
 
-    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
-        """The reader's prompt, with the options standing in for the reply to come."""
-        return self.foreseen_readings([_choice("\n".join(doc["options"].values()), doc)])
+    def _read(self, one: Answered) -> ExamAnswer:
+        text, doc = one.texts[0], one.doc
+        answer = ExamAnswer(
+            doc["answer"], self.letters(text, doc), empty=is_empty(text),
+            flagged=bool(doc.get("flagged")),
+        )  # fmt: skip
+        if self.extractor is None:
+            return answer
+        request = _letter_request(text, doc)
+        repaired = self.extractor.repaired(request)
+        return answer._replace(
+            by_model=self.extractor.answers.get(request),
+            repaired=None if repaired is None else float(repaired),
+        )
 
-    def read_values(
-        self, reply: str, doc: Mapping[str, Any], *, after_marker: bool = False
-    ) -> dict[str, Any]:
-        """Scores of the letters in a reply, by the rules, else by the reader."""
-        chosen, _ = self.by_rules(reply, doc, after_marker=after_marker)
-        if not self.has_reader:
-            return self.choice_values(chosen, doc)
-        by_model = self.read_by_model.get(_choice(reply, doc))
-        values = self.choice_values(by_model if chosen is None else chosen, doc)
-        both = chosen is not None and by_model is not None
-        by_reader = {
-            "extracted_by_model_rate": float(chosen is None and by_model is not None),
-            AGREEMENT: float(by_model == chosen) if both else None,
-            READER_AGAIN: self.asked_twice(_choice(reply, doc)),
+    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
+        """Return the extractor's prompt, with the options standing in for the response."""
+        request = _letter_request("\n".join(doc["options"].values()), doc)
+        return extraction_requests(self, _EXTRACTOR, [request])
+
+
+class McqaFtTask(McqaTask):
+    """Letters, from a fine-tuned model in its own frame."""
+
+    criterion = "mmedbench_mcqa_ft"
+    prompt_name = "mcqa_ft"
+    fine_tuned = True
+
+
+class McqaLLTask(McqaTask):
+    """Letters by log-likelihood: the most likely continuation among all that could be right."""
+
+    criterion = "mmedbench_mcqa_ll"
+    reads_keys = frozenset({"description", "num_fewshot", "fewshot_delimiter"})
+
+    def prepare(self) -> None:
+        """Refuse backends that cannot score given text before anything is generated."""
+        self._load_examples()
+        self.need_loglikelihoods(f"Run the {self.record.key}_mcqa tasks instead")
+
+    def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
+        """Return one continuation per candidate, all after the same context."""
+        space = "" if self._chat else " "
+        sets = candidates(doc["options"], several=doc["several"])
+        return [Request("loglikelihood", space + ", ".join(letters)) for letters in sets]
+
+    def score(self, answered: Sequence[Answered]) -> list[ExamAnswer]:
+        """Return the likeliest letters, as they are and per character, letter and token."""
+        rows = []
+        for one in answered:
+            sets = candidates(one.doc["options"], several=one.doc["several"])
+            scores = [float(text[0]) for text in one.texts]
+            normed = {
+                name: _likeliest(
+                    sets, [s / length(own) for s, own in zip(scores, sets, strict=True)]
+                )
+                for name, length in _UNITS.items()
+            }
+            rows.append(ExamAnswer(one.doc["answer"], _likeliest(sets, scores), normed=normed))
+        return rows
+
+    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
+        """Return nothing: there are no responses to read."""
+        return []
+
+
+class RationaleTask(McqaTask):
+    """A rationale in the language, a marker, then the letters; human-checked questions only."""
+
+    criterion = "mmedbench_rationale"
+    prompt_name = "rationale"
+    scores_texts = True
+    checked_only = True
+    _scorer: RationaleScorer | None = None
+
+    def prepare(self) -> None:
+        """Load what the scoring needs before anything is generated."""
+        super().prepare()
+        if not self.predict_only:
+            references = [doc["rationale"] for doc in self.eval_docs]
+            self._scorer = scorer_for(self.language, self.settings, references)
+
+    def score(self, answered: Sequence[Answered]) -> list[ExamAnswer]:
+        """Read the letters, and score all rationales in one batch."""
+        assert self._scorer is not None
+        pairs = [(self._rationale(one.texts[0]), one.doc["rationale"]) for one in answered]
+        distinct = list(dict.fromkeys(pairs))
+        texts = [text for text, _ in distinct]
+        columns = self._scorer.score(texts, [reference for _, reference in distinct])
+        columns["language_consistency"] = self.answer_language().consistency(texts)
+        scores = {
+            pair: {name: values[at] for name, values in columns.items()}
+            for at, pair in enumerate(distinct)
         }
-        return values | by_reader
+        return [
+            answer._replace(
+                scores=scores[pair],
+                empty=not pair[0] and not isinstance(one.texts[0], FailedResponse),
+                no_end=not self._has_marker(one.texts[0]),
+            )
+            for one, pair, answer in zip(answered, pairs, super().score(answered), strict=True)
+        ]
 
-    def choice_values(
-        self, chosen: Collection[str] | None, doc: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Scores of a set of letters; None is a reply that commits to none."""
-        right = is_exact_match(chosen, doc["answer"])
-        several = len(doc["answer"]) > 1
-        return {
-            "acc": float(right),
-            "acc_parsed": None if chosen is None else float(right),
-            "acc_single": None if several else float(right),
-            "acc_multi": float(right) if several else None,
-            "jaccard": jaccard(chosen, doc["answer"]),
-            "unparsed_rate": float(chosen is None),
-        }
+    def _rationale(self, text: str) -> str:
+        return rationale_of(text, fine_tuned=self.fine_tuned, form=self.template.form)
 
-    def choice_metrics(self) -> list[Metric]:
-        """`acc` is over all questions, as in an exam; `acc_parsed` over those with an answer."""
-        spans = {
-            "acc": "all_questions",
-            "acc_parsed": "parsed",
-            "acc_single": "one_right_letter",
-            "acc_multi": "several_right_letters",
-            "jaccard": "parsed",
-            "unparsed_rate": "all_questions",
-        }
-        reader, metrics = self.reader_signature, []
-        for name, span in spans.items():
-            sign = signature(name, of=span, equal="letter_sets") + reader
-            metrics.append(Metric(name, MEAN, sign))
-        if self.has_reader:
-            read = {"extracted_by_model_rate": "all_questions", AGREEMENT: "read_by_both"}
-            for name, of in {**read, READER_AGAIN: "put_to_the_reader"}.items():
-                metrics.append(Metric(name, MEAN, signature(name, of=of) + reader))
-        return metrics
-
-
-def _choice(reply: str, doc: Mapping[str, Any]) -> LetterRequest:
-    return LetterRequest(reply, tuple(doc["options"].items()), doc["several"])
-
-
-WITH_FLAGGED = "acc_with_flagged"
-_SCORES = (
-    *("acc", "acc_parsed", "acc_single", "acc_multi", "jaccard", "unparsed_rate"),
-    *("acc_norm", "acc_norm_letters", "acc_norm_tokens"),
-)
-_ALL = "of:all_questions"
-
-
-class FlaggedChoices:
-    """Stands before a task of multiple choice, whose flawed documents have `flagged`."""
+    def _has_marker(self, text: str) -> bool:
+        return has_marker(text, fine_tuned=self.fine_tuned, form=self.template.form)
 
     @property
-    def flawed(self) -> Mapping[str, str]:
-        """Question -> why its options are unfair in some language; the same in all of them."""
-        raise NotImplementedError
+    def rationale_scores(self) -> Mapping[str, str]:
+        """The scores of rationales that there are, with the fields of their signatures."""
+        return {} if self._scorer is None else self._scorer.signatures
 
-    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """Scores of the letters; of a flagged question only what is counted with all questions."""
-        own: dict[str, Any] = super().values(doc, results)  # type: ignore[misc]
-        if not self.flawed:
-            return own
-        scores = {name: None for name in _SCORES if name in own} if doc.get("flagged") else {}
-        return {**own, **scores, WITH_FLAGGED: own["acc"]}
-
-    def metrics(self) -> list[Metric]:
-        """Where questions are flagged, accuracy with them stands beside that without."""
-        own: list[Metric] = super().metrics()  # type: ignore[misc]
-        if not self.flawed:
-            return own
-        spans = [
-            replace(metric, signature=metric.signature.replace(_ALL, "of:unflagged_questions"))
-            if metric.name in _SCORES
-            else metric
-            for metric in own
+    def own_metrics(self) -> list[Metric]:
+        """Return the criterion's metrics; BLEU of a corpus is made in its language."""
+        return [
+            replace(one, aggregate=self._scorer.corpus_bleu)
+            if one.name == "sacrebleu" and self._scorer
+            else one
+            for one in super().own_metrics()
         ]
-        acc = next(metric for metric in own if metric.name == "acc")
-        return [*spans, replace(acc, name=WITH_FLAGGED)]
+
+
+class RationaleFtTask(RationaleTask):
+    """Rationale and letters from a fine-tuned model in its own frame."""
+
+    criterion = "mmedbench_rationale_ft"
+    prompt_name = "rationale_ft"
+    fine_tuned = True
+
+
+def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ...]]:
+    """Return the sets of letters that could be right: single ones, or every non-empty set."""
+    sizes = range(1, len(options) + 1) if several else (1,)
+    return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
+
+
+def _likeliest(sets: Sequence[tuple[str, ...]], scores: Sequence[float]) -> tuple[str, ...] | None:
+    first = best_choice(scores)
+    return None if first is None else sets[first]
+
+
+def _letter_request(text: str, doc: Mapping[str, Any]) -> LetterRequest:
+    return LetterRequest(text, tuple(doc["options"].items()), doc["several"])

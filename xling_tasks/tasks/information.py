@@ -7,20 +7,24 @@ not compared: an answer that fits its language's country would count as wrong.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from xling_metrics.aggregate import HARMONIC, MEAN, RATIO
-from xling_metrics.base import signature
 from xling_metrics.claims import ClaimScores, claim_scores
 
+from xling_tasks.criteria.against_english import ComparedClaims
+from xling_tasks.data.custom.dataset import load_custom_dataset
+from xling_tasks.data.custom.documents import RECORD
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet
 from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.data.tables import natural_key
 from xling_tasks.data.xlinghealth import load
+from xling_tasks.errors import DataError
 from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import warn_once
-from xling_tasks.models.backend import Backend, load_backend
+from xling_tasks.models.backend import load_backend
 from xling_tasks.models.claims import (
     EXTRACTION_TOKENS,
     ClaimExtraction,
@@ -29,91 +33,51 @@ from xling_tasks.models.claims import (
     fill_support,
     verify_claims,
 )
-from xling_tasks.models.structured_output import REPAIR_RATE
-from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.multilingual import AGAIN, Key, MultilingualTask
-from xling_tasks.tasks.requests import STAND_IN, SideRequest
+from xling_tasks.tasks.multilingual import MultilingualTask, Responses
+from xling_tasks.tasks.requests import STAND_IN, AuxiliaryRequest
+from xling_tasks.tasks.translation import translation_requests
 
-_SHARES = ("information_precision", "information_recall")
 _NO_SCORES = ClaimScores(None, None, None)
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
 
-
-class Compared(NamedTuple):
-    """One answer beside the English one.
-
-    Attributes:
-        english: The answer in English; None if it could not be translated.
-        own: Its claims; none if there is no text or the list could not be read.
-        supported: Whether the English answer supports each of them.
-        reference_supported: Whether it supports each claim of the English answer.
-        reason: Why there is no score; None if there is one.
-        asked_again: How many of the judge's replies about it were asked about again, of how many.
-    """
-
-    english: str | None
-    own: ClaimExtraction
-    supported: list[bool | None]
-    reference_supported: list[bool | None]
-    scores: ClaimScores
-    reason: str | None
-    asked_again: list[int] | None
-
-    def record(self) -> dict[str, Any]:
-        """What the samples keep of it."""
-        claims = self.own.claims
-        return {
-            "n": None if claims is None else len(claims),
-            "english": self.english,
-            "claims": None if claims is None else list(claims),
-            "supported": self.supported,
-            "reference_supported": self.reference_supported,
-            "unscored": self.reason,
-        }
-
-    def unverified(self) -> list[int]:
-        """How many of its claims have no verdict, of how many."""
-        verdicts = [*self.supported, *self.reference_supported]
-        return [verdicts.count(None), len(verdicts)]
+Claims = Mapping[str | None, ClaimExtraction]
+Pair = tuple[tuple[str, ...], str]
+"""Claims, and the text that they are verified against."""
 
 
 class InformationTask(MultilingualTask):
-    """Answers to the same prompts in several languages, compared claim by claim with English."""
+    """Answers to the same prompts in several languages, compared claim by claim with English.
+
+    Attributes:
+        judge: The model that extracts and verifies claims; None without one.
+    """
 
     criterion = "information"
     prompt_name = "information"
     text_field = "prompt"
     english_in = "n_claims"
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        self._judge: Backend | None = None
-        self._compared: dict[Key, dict[str, Compared]] = {}
-        super().__init__(config)
+    judge: Any = None
 
     @property
     def scored(self) -> bool:
         """Whether there is a judge."""
         return self.settings.judge is not None
 
-    def excluded_rate(self) -> dict[str, str]:
+    @property
+    def excluded(self) -> Mapping[str, str]:  # type: ignore[override]
         """The prompts that are asked and not compared: by what right answers to them differ."""
         return {item["id"]: item["varies"] for item in self.data.prompts if "varies" in item}
 
-    def coverage(self) -> dict[str, Any]:
-        """Also the prompts that are not compared."""
-        kept_out = self.excluded_rate()
-        return {**super().coverage(), **({"excluded_rate": kept_out} if kept_out else {})}
-
-    def used_prompts(self) -> dict[str, PromptTemplate]:
-        """Also the judge's two."""
-        used = super().used_prompts()
+    def prompt_templates(self) -> dict[str, PromptTemplate]:
+        """Return also the judge's two prompts."""
+        own = super().prompt_templates()
         if self.scored:
-            used |= {name: self.prompts.get(name, "en") for name in ("claims", "support")}
-        return used
+            own |= {name: self.templates.get(name, "en") for name in ("claims", "support")}
+        return own
 
-    def check_run(self) -> None:
+    def prepare(self) -> None:
         """Reach translator and judge before anything is generated."""
-        super().check_run()
+        super().prepare()
         if self.predict_only:
             return
         if self.settings.judge is None:
@@ -128,153 +92,96 @@ class InformationTask(MultilingualTask):
                 "Information consistency: claims are compared by one judge, the first of the "
                 f"list ({self.settings.jury[0].name}); its signature says which model that is."
             )
-        self._judge = load_backend("judge", self.settings.judge, self.settings.xling_cache)
-        self._judge.check()
+        self.judge = load_backend("judge", self.settings.judge, self.settings.xling_cache)
+        self.judge.check()
 
-    def side_requests(self, doc: dict[str, Any]) -> list[SideRequest]:
-        """Translation, claims and two verifications per answer, with a text standing in for it."""
-        spec = self.settings.judge
-        if spec is None or "varies" in doc:
+    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
+        """Return translation, claims and two verifications per answer, with a text for it."""
+        config = self.settings.judge
+        if config is None or "varies" in doc:
             return []
-        prompts, role = self.used_prompts(), self.settings.judge_role(0)
-        support = fill_support(prompts["support"], _STAND_IN_CLAIMS, STAND_IN)
-        claims = fill_claims(prompts["claims"], STAND_IN)
-        room = max(spec.max_gen_toks, EXTRACTION_TOKENS)
+        templates, role = self.prompt_templates(), self.settings.judge_role(0)
+        support = fill_support(templates["support"], _STAND_IN_CLAIMS, STAND_IN)
+        claims = fill_claims(templates["claims"], STAND_IN)
+        room = max(config.max_gen_toks, EXTRACTION_TOKENS)
         requests = []
         for code in doc["text"]:
-            requests += self.translation_requests(STAND_IN, code)
-            requests.append(SideRequest(role, claims, room, code))
-        for code, reply in self.compared().items():
-            if reply == AGAIN:
-                requests.append(SideRequest(role, claims, room, code))
-            if code in doc["text"]:
-                requests += [SideRequest(role, support, spec.max_gen_toks, code)] * 2
+            requests += translation_requests(self, STAND_IN, code)
+            requests.append(AuxiliaryRequest(role, claims, room, code))
+            if code != "en":
+                requests += [AuxiliaryRequest(role, support, config.max_gen_toks, code)] * 2
+        if self.english_floor:
+            requests.append(AuxiliaryRequest(role, claims, room, "en"))
+            requests += [AuxiliaryRequest(role, support, config.max_gen_toks, "en")] * 2
         return requests
 
-    # Scoring
+    # Scores
 
-    def score(self) -> None:
-        """Translate, extract and verify, each once over all answers that are compared."""
-        if self._judge is None:
-            return
-        prompts, kept_out = self.used_prompts(), self.excluded_rate()
-        answers = {key: own for key, own in self.replies().items() if key[0] not in kept_out}
-        english = self.in_english(answers)
+    def compare(
+        self, docs: Mapping[int, Any], responses: Mapping[int, Responses],
+        english: Mapping[tuple[str, str], str | None],
+    ) -> dict[int, dict[str, ComparedClaims]]:  # fmt: skip
+        """Extract and verify, each once over all answers that are compared."""
+        templates = self.prompt_templates()
         texts = list(dict.fromkeys(text for text in english.values() if text is not None))
-        extractions = extract_claims(texts, prompts["claims"], self._judge)
+        extractions = extract_claims(texts, templates["claims"], self.judge)
         claims: dict[str | None, ClaimExtraction] = dict(zip(texts, extractions, strict=True))
         claims[None] = ClaimExtraction(None)
-        pairs = dict.fromkeys(
+        pairs = list(dict.fromkeys(
             pair
-            for replies in answers.values()
-            for code, reply in replies.items()
+            for own in responses.values()
+            for code, text in own.items()
             if code != "en"
-            for pair in _pairs(english["en", replies["en"]], english[code, reply], claims)
-        )
-        again: set[Any] = set()
-        said = verify_claims(list(pairs), prompts["support"], self._judge, again)
-        verdicts = dict(zip(pairs, said, strict=True))
-
-        def compared(code: str, reply: str, reference: str) -> Compared:
-            text, other = english[code, reply], english["en", reference]
-            mine = [] if code == "en" else _pairs(other, text, claims)  # English with no other
-            both = [] if is_filtered(reference) else [verdicts[pair] for pair in mine]
-            scores, reason = claim_scores(*both) if both else _NO_SCORES, None
-            if code != "en":
-                reason = _no_answer(reply, reference)
-                if reason is None and scores.f1 is None:
-                    reason = _no_score(text, claims[text].claims, claims[other].claims)
-            asked = _asked_again(text, mine, claims, again)
-            supported, reverse = both or ([], [])
-            return Compared(text, claims[text], supported, reverse, scores, reason, asked)
-
-        self._compared = {
-            key: {code: compared(code, reply, own["en"]) for code, reply in own.items()}
-            for key, own in answers.items()
+            for pair in _pairs(english["en", own["en"]], english[code, text], claims)
+        ))  # fmt: skip
+        repaired: set[Any] = set()
+        labels = verify_claims(pairs, templates["support"], self.judge, repaired)
+        known = dict(zip(pairs, labels, strict=True))
+        return {
+            at: {
+                code: _compare_one(code, text, own["en"], english, claims, known, repaired)
+                for code, text in own.items()
+            }
+            for at, own in responses.items()
         }
 
-    # Values
 
-    def values(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """Scores by language, with the claims and verdicts they are made of."""
-        values = self.about_replies(doc, results)
-        if self._judge is None:
-            return values
-        kept_out = doc.get("varies")
-        compared = {} if kept_out else self._compared[self.key(doc, results)]
-        pairs = {code: _pair(item.scores) for code, item in compared.items()}
-        values |= self.group_values("information_f1", pairs)
-        if self.excluded_rate():
-            values["excluded_rate"] = float(kept_out is not None)
-        for code in self.languages:
-            item = compared.get(code)
-            claims = None if item is None else item.own.claims
-            values[f"n_claims_{code}"] = None if item is None else item.record()
-            values[f"{REPAIR_RATE}_{code}"] = None if item is None else item.asked_again
-            values[f"abstained_{code}"] = None if claims is None else float(not claims)
-        for code, reply in self.compared().items():
-            item = compared.get(reply)
-            if item is not None and reply == AGAIN:
-                values["n_claims_en"][AGAIN] = item.record()
-                both = (compared["en"].asked_again, item.asked_again)
-                there = [counts for counts in both if counts is not None]
-                values[f"{REPAIR_RATE}_en"] = [*map(sum, zip(*there, strict=True))] or None
-            scores = _NO_SCORES if item is None else item.scores
-            own = _pair(scores)
-            values[f"information_f1_{code}"] = own
-            values[f"information_f1_by_prompt_{code}"] = scores.f1
-            values[f"information_precision_{code}"] = own and own["precision"]
-            values[f"information_recall_{code}"] = own and own["recall"]
-            if reply != AGAIN:
-                values[f"unscored_{code}"] = None if item is None else float(scores.f1 is None)
-            values[f"unverified_{code}"] = None if item is None else item.unverified()
-        return values
-
-    def metrics(self) -> list[Metric]:
-        """Per language and for the groups of languages."""
-        metrics = self.metrics_about_replies()
-        if self._judge is None:
-            return metrics
-        if self.excluded_rate():
-            sign = signature("excluded_rate", of="all_prompts")
-            metrics.append(Metric("excluded_rate", MEAN, sign))
-        sign = f"of:scored_prompts|judge:{self._judge.signature}{self.translator_signature}"
-        mean = f"mean:harmonic_of_mean_precision_and_mean_recall|{sign}"
-        metrics += self.group_metrics("information_f1", mean, HARMONIC)
-        for code in self.languages:
-            own = f"|language:{code}|{sign}"
-            again = f"{REPAIR_RATE}|of:claim_lists_and_comparisons{own}"
-            metrics += [
-                Metric(f"n_claims_{code}", _mean_claims, "n_claims" + own),
-                Metric(f"abstained_{code}", MEAN, "abstained" + own),
-                Metric(f"{REPAIR_RATE}_{code}", RATIO, again),
-            ]
-        for code, reply in self.compared().items():
-            floor = self.floor_signature if reply == AGAIN else ""
-            own = f"|language:{code}|{sign}{floor}"
-            whole = f"information_f1|language:{code}|{mean}{floor}"
-            metrics.append(Metric(f"information_f1_{code}", HARMONIC, whole))
-            for name in ("information_f1_by_prompt", *_SHARES):
-                metrics.append(Metric(f"{name}_{code}", MEAN, name + own))
-            counts = {} if reply == AGAIN else {"unscored": "compared_prompts"}
-            counts |= {"unverified": "all_claims"}
-            for name, of in counts.items():
-                how = MEAN if name == "unscored" else RATIO
-                metrics.append(Metric(f"{name}_{code}", how, signature(name, language=code, of=of)))
-        return metrics
+def _compare_one(
+    code: str, text: str, reference: str, english: Mapping[tuple[str, str], str | None],
+    claims: Claims, labels: Mapping[Pair, list[bool | None]], repaired: Collection[Any],
+) -> ComparedClaims:  # fmt: skip
+    """Return an answer beside the English one; of the first English one its claims alone."""
+    mine, other = english[code, text], english["en", reference]
+    pairs = [] if code == "en" else _pairs(other, mine, claims)
+    both = [] if is_filtered(reference) else [labels[pair] for pair in pairs]
+    scores = claim_scores(*both) if both else _NO_SCORES
+    reason = None
+    if code != "en":
+        reason = _no_answer(text, reference)
+        if reason is None and scores.f1 is None:
+            reason = _no_score(mine, claims[mine].claims, claims[other].claims)
+    supported, reverse = both or ([], [])
+    own = claims[mine].claims
+    record = {
+        "n": None if own is None else len(own),
+        "english": mine,
+        "claims": None if own is None else list(own),
+        "supported": supported,
+        "reference_supported": reverse,
+        "unscored": reason,
+    }
+    pair = None
+    if scores.f1 is not None:
+        pair = {"precision": scores.precision, "recall": scores.recall}
+    every = [*supported, *reverse]
+    return ComparedClaims(
+        own, record, pair, scores.f1, [every.count(None), len(every)],
+        _count_repairs(mine, pairs, claims, repaired),
+    )  # fmt: skip
 
 
-def _pair(scores: ClaimScores) -> dict[str, float | None] | None:
-    """What a prompt adds to the means behind F1; None for an unscored one."""
-    if scores.f1 is None:
-        return None
-    return {"precision": scores.precision, "recall": scores.recall}
-
-
-def _pairs(
-    reference: str | None, answer: str | None, claims: Mapping[str | None, ClaimExtraction]
-) -> list[tuple[tuple[str, ...], str]]:
-    """What is verified: the answer's claims against the reference answer, and the reverse."""
+def _pairs(reference: str | None, answer: str | None, claims: Claims) -> list[Pair]:
+    """Return what is verified: the answer's claims against the reference, and the reverse."""
     own, others = claims[answer].claims, claims[reference].claims
     if answer is None or reference is None or own is None or others is None:
         return []
@@ -282,25 +189,22 @@ def _pairs(
     return [(own, reference if others else ""), (others, answer if own else "")]
 
 
-def _asked_again(
-    text: str | None,
-    pairs: Collection[Any],
-    claims: Mapping[str | None, ClaimExtraction],
-    again: Collection[Any],
+def _count_repairs(
+    text: str | None, pairs: Collection[Pair], claims: Claims, repaired: Collection[Any]
 ) -> list[int] | None:
-    """How many of the judge's replies about an answer were asked about again, of how many."""
+    """Return how many of the judge's replies about an answer were asked for again, of how many."""
     if text is None:
         return None
     asked = [pair for pair in pairs if pair[0] and pair[1].strip()]
     return [
-        claims[text].repaired + sum(pair in again for pair in asked),
+        claims[text].repaired + sum(pair in repaired for pair in asked),
         bool(text.strip()) + len(asked),
     ]
 
 
-def _no_answer(reply: str, english: str) -> str | None:
-    """Why there is no answer to compare: that is not the other language's doing."""
-    if is_failed(reply):
+def _no_answer(text: str, english: str) -> str | None:
+    """Return why there is no answer to compare: that is not the other language's doing."""
+    if is_failed(text):
         return "the answer failed"
     if is_failed(english):
         return "the English answer failed"
@@ -310,7 +214,7 @@ def _no_answer(reply: str, english: str) -> str | None:
 def _no_score(
     answer: str | None, own: tuple[str, ...] | None, english: tuple[str, ...] | None
 ) -> str:
-    """Why answers that are there have no score."""
+    """Return why answers that are there have no score."""
     if answer is None:
         return "translation failed"
     if own is None:
@@ -320,18 +224,48 @@ def _no_score(
     return "claims not verified" if own or english else "both answers abstain"
 
 
-def _mean_claims(values: list[dict[str, Any] | None]) -> float | None:
-    return MEAN([None if value is None else value["n"] for value in values])
+class QuestionInformationTask(InformationTask):
+    """The same over questions of a data set: XLingHealth's, or the user's own."""
 
+    _is_custom = False
 
-class XLingHealthInformationTask(InformationTask):
-    """The same over XLingHealth's questions."""
+    def load_set(self, record: str) -> PromptSet:
+        """Return the questions in all their languages; sets `record`."""
+        settings = self.settings
+        if record != RECORD:
+            self.record = DATASETS[record]
+            data = load(self.record, settings.data_dir)
+            prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)
+            return PromptSet(self.record.languages, prompts, data.provenance)
+        dataset = load_custom_dataset(settings.data_dir)
+        self.record, self._is_custom = dataset.info, True
+        codes = self.record.languages
+        if codes[0] != "en":
+            raise DataError(
+                f"{self._name}: answers are compared with the English one, but the file has "
+                f"questions in {', '.join(codes)} only; add question_en"
+            )
+        prompts = tuple(
+            {
+                "id": item.id,
+                **({"category": item.category} if item.category else {}),
+                "text": {code: item.texts_in(code).get("question") for code in codes},
+            }
+            for item in dataset.questions
+        )
+        return PromptSet(codes, prompts, dataset.provenance)
 
-    def load_docs(self, record: str) -> list[dict[str, Any]]:
-        """The questions that have a text in English and in another language of this run."""
-        self.record = DATASETS[record]
-        data = load(self.record, self.settings.data_dir)
-        self.provenance = data.provenance
-        prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)
-        self.data = PromptSet(self.record.languages, prompts, data.provenance)
-        return self.documents(self.data)
+    def coverage(self) -> dict[str, Any]:
+        """Return also the questions that are asked in no language."""
+        unasked = {
+            str(item["id"]): "no other language" if item["text"]["en"] else "English text missing"
+            for item in self.data.prompts
+            if not item["text"]["en"] or not any(item["text"][c] for c in self.languages[1:])
+        }
+        if not self._is_custom:
+            return super().coverage()
+        return {
+            **super().coverage(),
+            "questions_left_out": sorted(unasked, key=natural_key),
+            "reasons_left_out": dict(Counter(unasked.values())),
+        }

@@ -9,148 +9,141 @@ with the first in the same way. What these two share is the floor against which 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
-from xling_metrics.aggregate import MEAN, MetricAggregation, mean_over
+from xling_metrics.aggregate import mean_over
 from xling_metrics.answer_language import classify_answer_language
-from xling_metrics.base import signature
 from xling_metrics.languages import language_code
 
+from xling_tasks.criteria.against_english import AGAIN, Compared, PromptResult
+from xling_tasks.criteria.metric import Metric
+from xling_tasks.criteria.responses import LANGID_MATCH
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet, load_prompts
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import SettingError
-from xling_tasks.failed_response import is_empty, is_failed, is_filtered
-from xling_tasks.harness.backends import replayed, sent_temperature
-from xling_tasks.harness.run import all_ranks, current
+from xling_tasks.failed_response import is_failed
+from xling_tasks.harness.backends import sent_temperature
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS
 from xling_tasks.log import log, warn_once
 from xling_tasks.outcomes import UNREAD, UNTRANSLATED
-from xling_tasks.scorers.answered import replies_of
-from xling_tasks.tasks.metric import Metric
-from xling_tasks.tasks.requests import Request
-from xling_tasks.tasks.sampling import GreedyTask, generation_arguments
-from xling_tasks.tasks.translated import TranslatedTask
+from xling_tasks.tasks.task import Answered, HealthTask, Request
+from xling_tasks.tasks.translation import open_translator, translator_prompts
 
-Replies = dict[str, str]
-"""A document's reply in each language, and under `AGAIN` the second one in English."""
-
-AGAIN = "again"
-"""Where the second English answer stands among those by language."""
+Responses = dict[str, str]
+"""A document's response in each language, and under `AGAIN` the second one in English."""
 
 SAMPLED = 1.0
 """The temperature of the second English answer of a greedy run, which would only repeat itself."""
 
-Key = tuple[str, tuple[str, ...]]
-"""A question's id with its replies in the order of the languages."""
 
-
-class MultilingualTask(GreedyTask, TranslatedTask):
+class MultilingualTask(HealthTask):
     """Base: documents have `question_id`, `category` and `text` by language.
 
-    A task defines `text_field` (the field of its prompt), `english_in` (where its values have the
-    English that was compared), `scored` (whether its evaluator is there) and the scoring.
+    Attributes:
+        text_field: The field of its prompt.
+        english_in: Where its values have the English that was compared.
+        excluded: Questions that are asked and not compared, with the reason.
     """
 
-    text_field: str
-    english_in: str
+    text_field: ClassVar[str]
+    english_in: ClassVar[str]
     data: PromptSet
-
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__(config)
-        for language in self.languages:
-            self.prompts.check_used(self.prompt_name, language, self.instruction_language(language))
+    excluded: Mapping[str, str] = {}
 
     # Data
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
-        """The prompts that have English and at least one other language of this run."""
-        self.record = DATASETS[record]
-        self.data = load_prompts(DATASETS[record], self.settings.prompt_set)
+        """Load the prompts that have English and at least one other language of this run."""
+        self.data = self.load_set(record)
         self.provenance = self.data.provenance
-        return self.documents(self.data)
-
-    def documents(self, data: PromptSet) -> list[dict[str, Any]]:
-        """The documents of a set, in the languages of this run."""
-        wanted = self.settings.languages
-        if wanted is not None:
-            # A set that does not tell varieties apart has their language.
-            wanted = tuple(c if c in data.languages else language_code(c) for c in wanted)
-        for code in wanted or ():
-            if code not in data.languages:
-                raise SettingError(
-                    f"--metadata languages: {self.config.task} has no {code!r}; its languages "
-                    f"are {', '.join(data.languages)}"
-                )
-        chosen = data.languages if wanted is None else wanted
-        self.languages = ("en", *(code for code in data.languages[1:] if code in chosen))
-        if len(self.languages) < 2:
-            raise SettingError("--metadata languages: name at least one language beside English")
+        self.languages = self._choose_languages()
         docs = []
-        for item in data.prompts:
+        for item in self.data.prompts:
             text = {code: item["text"][code] for code in self.languages if item["text"][code]}
             if "en" in text and len(text) > 1:
                 fields = {key: value for key, value in item.items() if key not in ("id", "text")}
                 docs.append({"question_id": item["id"], **fields, "text": text})
         return docs
 
+    def load_set(self, record: str) -> PromptSet:
+        """Return the prompts in all their languages; sets `record`."""
+        self.record = DATASETS[record]
+        return load_prompts(self.record, self.settings.prompt_set)
+
+    def _choose_languages(self) -> tuple[str, ...]:
+        wanted, known = self.settings.languages, self.data.languages
+        if wanted is not None:  # a set that does not tell varieties apart has their language
+            wanted = tuple(code if code in known else language_code(code) for code in wanted)
+        for code in wanted or ():
+            if code not in known:
+                raise SettingError(
+                    f"--metadata languages: {self._name} has no {code!r}; its languages are "
+                    f"{', '.join(known)}"
+                )
+        chosen = tuple(code for code in known[1:] if wanted is None or code in wanted)
+        if not chosen:
+            raise SettingError("--metadata languages: name at least one language beside English")
+        return "en", *chosen
+
     def coverage(self) -> dict[str, Any]:
-        """Prompts without a text, by language."""
+        """Return the prompts without a text, by language, and those that are not compared."""
         missing = {code: self.data.missing(code) for code in self.languages}
+        number = sum(map(len, missing.values()))
         return {
             "languages": list(self.languages),
             "questions": len(self.data.prompts),
-            "invalid_rows": sum(map(len, missing.values())),
+            "invalid_rows": number,
             "unusable_questions": {code: ids for code, ids in missing.items() if ids},
-            "invalid_reasons": {"text missing": sum(map(len, missing.values()))},
+            "invalid_reasons": {"text missing": number},
+            **({"excluded_rate": dict(self.excluded)} if self.excluded else {}),
         }
 
     # Prompts and requests
 
-    def views(self, doc: dict[str, Any]) -> list[dict[str, Any]]:
-        """The prompt in one language after the other; at the end in English once more."""
-        same = {"question_id": doc["question_id"], "text": doc["text"]}
-        views = [{**same, "language": code} for code in doc["text"]]
-        again = [{**same, "language": "en", "answer_id": AGAIN}] if self.english_floor else []
-        return [*views, *again]
-
     @property
     def english_floor(self) -> bool:
         """Whether English is answered twice; a replay has the answers that its run had."""
-        if not self.settings.english_floor or replayed(current().lm) is None:
+        if not self.settings.english_floor or self.run.replay is None:
             return self.settings.english_floor
         return bool((self.replayed_run.get("settings") or {}).get("english_floor"))
 
-    def requests_for(self, doc: dict[str, Any], context: Any, chat: bool) -> list[Request]:
-        """One reply to a view."""
-        ((kind, (context, arguments), repeats),) = super().requests_for(doc, context, chat)
-        if doc.get("answer_id") == AGAIN and not arguments["temperature"]:
-            lm = current().lm
-            tau = SAMPLED if lm is None else sent_temperature(lm, SAMPLED)
-            arguments = {**arguments, "temperature": tau, "do_sample": tau > 0}
-        return [(kind, (context, arguments), repeats)]
-
     def codes(self, doc: Mapping[str, Any]) -> list[str]:
-        """What each of a document's replies is to: its languages, then `AGAIN`."""
+        """Return what each of a document's responses is to: its languages, then `AGAIN`."""
         return [*doc["text"], *([AGAIN] if self.english_floor else [])]
 
-    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
-        """The prompt in the view's language."""
-        code = doc.get("language", "en")
-        prompt = self.prompts.get(self.prompt_name, self.instruction_language(code))
-        return prompt.fill(
-            **{self.text_field: doc["text"][code], "language": self.record.language_names[code]}
-        )
+    def prompts(self, doc: dict[str, Any]) -> list[str]:
+        """Return the prompt in one language after the other; at the end in English once more."""
+        return [self._prompt(doc, "en" if code == AGAIN else code) for code in self.codes(doc)]
 
-    def used_prompts(self) -> dict[str, PromptTemplate]:
-        """The prompt, in each language in which it differs, and the translator's."""
-        used = super().used_prompts()
+    def prompt_languages(self, doc: dict[str, Any]) -> list[str]:
+        """Return the languages of these prompts."""
+        return ["en" if code == AGAIN else code for code in self.codes(doc)]
+
+    def _prompt(self, doc: Mapping[str, Any], code: str) -> str:
+        template = self.templates.get(self.prompt_name, self.instruction_language(code))
+        fields = {self.text_field: doc["text"][code], "language": self.record.language_names[code]}
+        return template.fill(**fields)
+
+    def prompt_templates(self) -> dict[str, PromptTemplate]:
+        """Return the prompt, in each language in which it differs, and the translator's."""
+        own = super().prompt_templates()
         for code in self.languages:
-            prompt = self.prompts.get(self.prompt_name, self.instruction_language(code))
-            if prompt not in used.values():
-                used[f"{self.prompt_name}_{code}"] = prompt
-        return used | self.translate_prompt()
+            template = self.templates.get(self.prompt_name, self.instruction_language(code))
+            if template not in own.values():
+                own[f"{self.prompt_name}_{code}"] = template
+        return own | dict(translator_prompts(self))
+
+    def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
+        """Return one request; the second English one is sampled."""
+        code, (tau,) = self.codes(doc)[number], self.temperatures
+        if code != AGAIN:
+            return list(self.generate(doc, tau, language=code))
+        if tau == 0:
+            tau = SAMPLED if self.run.lm is None else sent_temperature(self.run.lm, SAMPLED)
+        return list(self.generate(doc, tau, language="en", answer_id=AGAIN))
 
     # Before the run
 
@@ -159,134 +152,148 @@ class MultilingualTask(GreedyTask, TranslatedTask):
     def scored(self) -> bool:
         """Whether the evaluator is set; without it only the answers' language is reported."""
 
-    def check_run(self) -> None:
+    def prepare(self) -> None:
         """Load the translator before anything is generated, without which nothing is scored."""
-        generation_arguments(self, self.temperature)
         if self.predict_only or not self.scored:
             return
         if "translator" not in self.settings.given:
             raise SettingError(
-                f"{self.config.task}: answers are compared in English, so it needs a translator: "
+                f"{self._name}: answers are compared in English, so it needs a translator: "
                 '--metadata \'{"translator": {"model": "seq2seq", "model_args": {"pretrained": '
                 '"facebook/nllb-200-3.3B"}}}\', or any harness model, or a file; or '
                 "translator=none where the model answers in English anyway"
             )
-        self.load_translator()
+        self.translator = open_translator(self)
 
-    # Replies
+    # Scores
 
-    def key(self, doc: dict[str, Any], results: Sequence[Any]) -> Key:
-        """What identifies a document's replies under one filter."""
-        return doc["question_id"], tuple(replies_of(result)[0] for result in results)
+    def score(self, answered: Sequence[Answered]) -> list[PromptResult]:
+        """Translate and compare, each once over all answers that are compared."""
+        responses = [dict(zip(self.codes(one.doc), one.texts, strict=True)) for one in answered]
+        compared: Mapping[int, Mapping[str, Any]] = {}
+        if self.scored:
+            kept = {
+                at: own
+                for at, (one, own) in enumerate(zip(answered, responses, strict=True))
+                if one.doc["question_id"] not in self.excluded
+            }
+            kept = self._with_floor(kept)
+            docs = {at: answered[at].doc for at in kept}
+            compared = self.compare(docs, kept, self._translate(kept.values()))
+        results = []
+        for at, (one, own) in enumerate(zip(answered, responses, strict=True)):
+            excluded = float(one.doc["question_id"] in self.excluded)
+            by_language = {
+                code: self._compared(code, own.get(code), compared.get(at, {}))
+                for code in self.languages
+            }
+            results.append(PromptResult(by_language, excluded))
+        return results
 
-    def replies(self) -> dict[Key, Replies]:
-        """Every document's replies, through every filter."""
-        by_key = {}
-        for instances in self.by_document():
-            doc = instances[0].doc
-            for name in instances[0].filtered_resps:
-                key = self.key(doc, [instance.filtered_resps[name] for instance in instances])
-                by_key[key] = dict(zip(self.codes(doc), key[1], strict=True))
-        if self.english_floor and not self._two_answers(by_key.values()):
-            return {key: {c: own[c] for c in own if c != AGAIN} for key, own in by_key.items()}
-        return by_key
+    def _compared(self, code: str, response: str | None, made: Mapping[str, Any]) -> Compared:
+        """Return a language's response beside English; MADE has what was made of each."""
+        match = None if response is None else self.answer_language(code).match(response)
+        own = made.get(code, self.nothing)
+        other = made.get(AGAIN, self.nothing) if code == "en" else own
+        return Compared(response, match, own, other, made.get("en", self.nothing))
 
-    def _two_answers(self, answers: Iterable[Replies]) -> bool:
-        """Whether any second English answer of all processes is another text than the first.
+    nothing: ClassVar[Any] = None
+    """What is made of a response that there is not."""
 
-        If none is, the model was not sampled, and a text compared with itself is no floor.
+    @abstractmethod
+    def compare(
+        self, docs: Mapping[int, Any], responses: Mapping[int, Responses],
+        english: Mapping[tuple[str, str], str | None],
+    ) -> Mapping[int, Mapping[str, Any]]:  # fmt: skip
+        """Return what is made of each document's responses, by language and `AGAIN`.
+
+        Args:
+            docs: The documents that are compared, by number.
+            responses: Their responses.
+            english: (language, response) -> the response in English; None without a translation.
         """
-        if any(all_ranks(any(own["en"] != own[AGAIN] for own in answers))):
-            return True
+
+    def _with_floor(self, responses: dict[int, Responses]) -> dict[int, Responses]:
+        """Return the responses; without the second English ones, if none is another text.
+
+        Then the model was not sampled, and a text compared with itself is no floor.
+        """
+        if not self.english_floor:
+            return responses
+        if any(self.run.all_gather(any(r["en"] != r[AGAIN] for r in responses.values()))):
+            return responses
         warn_once(
-            f"{self.config.task}: every second English answer is the first one word for word, so "
+            f"{self._name}: every second English answer is the first one word for word, so "
             "that this model was not sampled and what two English answers share is not known: no "
             "language is called worse. Use a backend that takes a temperature"
         )
-        return False
+        return {at: {c: own[c] for c in own if c != AGAIN} for at, own in responses.items()}
 
-    def in_english(self, answers: Mapping[Key, Replies]) -> dict[tuple[str, str], str | None]:
-        """(language, reply) -> the reply in English; None where it could not be translated.
+    def _translate(
+        self, responses: Iterable[Mapping[str, str]]
+    ) -> dict[tuple[str, str], str | None]:
+        """Return (language, response) -> the response in English; None without a translation.
 
-        With `translator=none` replies are taken as they are; those in another language
-        are None.
+        With `translator=none` responses are taken as they are; those in another language are None.
         """
+        responses = list(responses)
         english_of: dict[tuple[str, str], str | None] = {}
         for code in (*self.languages, AGAIN):
-            texts = list(dict.fromkeys(r[code] for r in answers.values() if code in r))
-            english_of |= {(code, text): None for text in texts}
+            texts = list(dict.fromkeys(own[code] for own in responses if code in own))
+            english_of |= dict.fromkeys(((code, text) for text in texts), None)
             texts = [text for text in texts if not is_failed(text)]
             if code in ("en", AGAIN):
                 english: Sequence[str | None] = texts
-            elif self._translator is not None:
-                english = self._translator.translate(texts, code, "en")
+            elif self.translator is not None:
+                english = self.translator.translate(texts, code, "en")
             else:
-                languages = classify_answer_language(texts, "en")
-                wrong = [language.in_language is False for language in languages]
-                english = [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
-                if any(wrong):
-                    log.warning(
-                        "%s: translator=none, but %d of %d answers to %s prompts are not in "
-                        "English; they are unscored. Set a translator.",
-                        self.config.task, sum(wrong), len(texts), self.record.language_names[code],
-                    )  # fmt: skip
+                english = self._only_english(texts, code)
             english_of |= {(code, text): e for text, e in zip(texts, english, strict=True)}
         return english_of
 
-    @property
-    def translator_signature(self) -> str:
-        """The field of a signature that says how answers became English."""
-        if self._translator is None:
-            return "|translator:none"
-        return f"|translator:{self._translator.signature}"
+    def _only_english(self, texts: Sequence[str], code: str) -> list[str | None]:
+        wrong = [each.in_language is False for each in classify_answer_language(texts, "en")]
+        if any(wrong):
+            log.warning(
+                "%s: translator=none, but %d of %d answers to %s prompts are not in "
+                "English; they are unscored. Set a translator.",
+                self._name, sum(wrong), len(texts), self.record.language_names[code],
+            )  # fmt: skip
+        return [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
+
+    def outcomes(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
+        """Tell what was compared with nothing, as it has no English: no judge is to blame."""
+        outcomes = super().outcomes(doc, values)
+        for code, outcome in outcomes.items():
+            record = values.get(f"{self.english_in}_{code}") or {}
+            if outcome == UNREAD and record.get("english", "") is None:
+                outcomes[code] = UNTRANSLATED
+        return outcomes
 
     # Metrics
 
-    def about_replies(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-        """Whether there is a reply, and in the prompt's language; by language."""
-        replies = dict(zip(self.codes(doc), self.key(doc, results)[1], strict=True))
-        values: dict[str, Any] = {}
-        for code in self.languages:
-            reply = replies.get(code)
-            values[f"empty_rate_{code}"] = _share(reply, is_empty)
-            values[f"failed_rate_{code}"] = None if reply is None else float(is_failed(reply))
-            values[f"content_filter_rate_{code}"] = _share(reply, is_filtered)
-            said = "" if reply is None else reply
-            values[f"langid_match_{code}"] = self.answer_language(code).match(said)
-        return values
+    def own_metrics(self) -> list[Metric]:
+        """Return the criterion's metrics by language, and means over groups of languages."""
+        return [one for metric in self.table() for one in self._expand(metric)]
 
-    def _outcomes_of(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
-        """Also what was compared with nothing, as it has no English: no judge is to blame."""
-        found = super()._outcomes_of(doc, values)
-        for code, outcome in found.items():
-            record = values.get(f"{self.english_in}_{code}") or {}
-            if outcome == UNREAD and record.get("english", "") is None:
-                found[code] = UNTRANSLATED
-        return found
+    def _expand(self, metric: Metric) -> Iterator[Metric]:
+        if not metric.languages:
+            yield metric
+            return
+        for code in self._languages_of(metric):
+            yield _in_language(metric, code)
+        for suffix, codes in self.groups().items() if metric.grouped else ():
+            yield _over_languages(metric, suffix, codes)
 
-    def metrics_about_replies(self) -> list[Metric]:
-        """Their metrics."""
-        metrics = []
-        for code in self.languages:
-            for name in ("empty_rate", "failed_rate", "content_filter_rate"):
-                sign = signature(name, language=code, of="all_prompts")
-                metrics.append(Metric(f"{name}_{code}", MEAN, sign))
-            sign = self.answer_language(code).match_signature()
-            metrics.append(Metric(f"langid_match_{code}", MEAN, sign))
-        return metrics
-
-    def compared(self) -> dict[str, str]:
-        """Language -> which of the replies is compared with the English one: of English `AGAIN`."""
-        english = {"en": AGAIN} if self.english_floor else {}
-        return english | {code: code for code in self.languages[1:]}
-
-    @property
-    def floor_signature(self) -> str:
-        """The field of a signature that says what the value of English is."""
-        return f"|second_answer:t{self.temperature or SAMPLED:g}"
+    def _languages_of(self, metric: Metric) -> tuple[str, ...]:
+        others = self.languages[1:]
+        if metric.languages == "others":
+            return others
+        english = metric.languages == "all" or self.english_floor
+        return ("en", *others) if english else others
 
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """Suffix -> the languages of this run in each group; '' is all of them."""
+        """Return suffix -> the languages of this run in each group; '' is all of them."""
         others = self.languages[1:]
         languages_of = {"": others}
         trained = self.settings.trained_languages
@@ -301,27 +308,46 @@ class MultilingualTask(GreedyTask, TranslatedTask):
                     languages_of[f"_{kind}_{name}"] = chosen
         return languages_of
 
-    def group_metrics(
-        self, name: str, sign: str, of_language: MetricAggregation = MEAN
-    ) -> list[Metric]:
-        """Means over the languages of each group of their scores, each made by OF_LANGUAGE."""
-        return [
-            Metric(
-                f"{name}{suffix}",
-                mean_over(codes, of_language),
-                f"{name}|mean_over:{','.join(codes)}|{sign}",
-            )
-            for suffix, codes in self.groups().items()
-        ]
+    @property
+    def translator_signature(self) -> str:
+        """The field of a signature that says how answers became English."""
+        name = "none" if self.translator is None else self.translator.signature
+        return f"|translator:{name}"
 
-    def group_values(self, name: str, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """A document's value for each of them: its values by language."""
-        return {
-            f"{name}{suffix}": {code: values.get(code) for code in codes}
-            for suffix, codes in self.groups().items()
-        }
+    @property
+    def floor_signature(self) -> str:
+        """The field of a signature that says what the value of English is."""
+        return f"|second_answer:t{self.temperatures[0] or SAMPLED:g}"
 
 
-def _share(reply: str | None, test: Callable[[str], bool]) -> float | None:
-    """Whether a reply passes a test; None where there is none."""
-    return None if reply is None or is_failed(reply) else float(test(reply))
+def _in_language(metric: Metric, code: str) -> Metric:
+    """Return a metric of one language."""
+    per_doc = metric.per_doc
+    assert per_doc is not None
+
+    def sign(task: Any) -> str:
+        if metric.name == LANGID_MATCH:
+            return str(task.answer_language(code).signature_of(LANGID_MATCH))
+        return f"language:{code}|{metric.sign(task)}"
+
+    return replace(
+        metric,
+        name=f"{metric.name}_{code}",
+        stem=metric.name,
+        per_doc=lambda row: per_doc(row.by_language[code]),
+        sign=sign,
+    )
+
+
+def _over_languages(metric: Metric, suffix: str, codes: Sequence[str]) -> Metric:
+    """Return the mean over some languages of each one's score."""
+    per_doc, aggregate = metric.per_doc, metric.aggregate
+    assert per_doc is not None
+    return replace(
+        metric,
+        name=f"{metric.name}{suffix}",
+        stem=metric.name,
+        per_doc=lambda row: {code: per_doc(row.by_language[code]) for code in codes},
+        aggregate=mean_over(codes, aggregate),  # type: ignore[arg-type]
+        sign=lambda task: f"mean_over:{','.join(codes)}|{metric.sign(task)}",
+    )

@@ -16,25 +16,26 @@ from typing import Any
 
 from xling_metrics.base import library_version
 
-from xling_tasks.errors import SettingError, did_you_mean, user_path
-from xling_tasks.models.empathy import linear, transformer
+from xling_tasks.errors import SettingError, user_path
 from xling_tasks.models.empathy.data import MECHANISMS, SPLIT, Profile
+from xling_tasks.models.empathy.linear import LinearClassifier
+from xling_tasks.models.empathy.transformer import TransformerClassifier
 
-BACKENDS = ("linear", "transformer")
 FORMAT = 1
 """Of the folder; another number means that another version of this package reads it."""
 
 _ABOUT, _METRICS = "classifier.json", "metrics.json"
 _KEYS = ("format", "backend", "mechanisms", "weights", "data", "split", "seed", "trained_with")
 
-
-Model = linear.LinearClassifier | transformer.TransformerClassifier | transformer.PerMechanism
-"""What a backend's module makes with `fit` and reads with `load`."""
+Model = LinearClassifier | TransformerClassifier
+BACKENDS: dict[str, type[Model]] = {
+    "linear": LinearClassifier, "transformer": TransformerClassifier,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class EmpathyClassifier:
-    """A classifier read from its folder; make one with `load_classifier`.
+    """A classifier read from its folder; get one with `load_classifier`.
 
     Attributes:
         signature: What made the profiles: backend, format, SHA-256 of the model's files and of
@@ -47,13 +48,9 @@ class EmpathyClassifier:
     _model: Model = field(repr=False)
 
     def profiles(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
-        """The mechanisms present in each pair.
+        """Return the mechanisms present in each pair of seeker post and response, in English.
 
-        Args:
-            pairs: Seeker post and response, both in English.
-
-        Returns:
-            One profile per pair, in the order of `MECHANISMS`. An empty response has none.
+        Profiles are in the order of `MECHANISMS`; that of an empty response has none.
         """
         filled = [(seeker, response) for seeker, response in pairs if response.strip()]
         profiles = iter(self._model.predict(filled))
@@ -68,33 +65,39 @@ def load_classifier(path: str) -> EmpathyClassifier:
     Raises:
         SettingError: If it holds none, or one that was altered or that this version cannot read.
     """
-    folder = user_path(path)
-    place = f"--metadata empathy_classifier={path}"
-    about = _content(folder / _ABOUT, place, _KEYS)
-    if about["format"] != FORMAT or about["mechanisms"] != list(MECHANISMS):
+    folder, place = user_path(path), f"--metadata empathy_classifier={path}"
+    about = _read_json(folder / _ABOUT, place, _KEYS)
+    known = about["format"] == FORMAT and about["backend"] in BACKENDS
+    if not known or about["mechanisms"] != list(MECHANISMS):
         raise SettingError(
-            f"{place}: {_ABOUT}: format {about['format']!r} is not {FORMAT}, or its mechanisms "
-            "are others; train it again with this version of xling-tasks"
+            f"{place}: {_ABOUT}: format {about['format']!r}, backend {about['backend']!r} or its "
+            "mechanisms are not known here; train it again with this version of xling-tasks"
         )
-    if about["backend"] not in BACKENDS:
-        known = did_you_mean(about["backend"], BACKENDS)
-        raise SettingError(f"{place}: {_ABOUT}, field 'backend': unknown.{known}")
     if digest_of(folder) != about["weights"]:
         raise SettingError(
             f"{place}: the model's files are not those that {_ABOUT} was written for (field "
             "'weights'); copy the whole folder again, or train again"
         )
-    card = _content(folder / _METRICS, place)
-    return EmpathyClassifier(_signature(about), card, _load(about["backend"], folder, place))
+    card = _read_json(folder / _METRICS, place)
+    try:
+        model = BACKENDS[about["backend"]].load(folder)
+    except ImportError as error:
+        raise SettingError(f"{place}: {error}; install the extra `hf`") from error
+    except Exception as error:  # files that another version of a library wrote
+        first = str(error).partition("\n")[0]
+        raise SettingError(
+            f"{place}: cannot be loaded ({type(error).__name__}: {first}); train it again"
+        ) from error
+    return EmpathyClassifier(_signature(about), card, model)
 
 
 def trained_on(path: str) -> tuple[str, int]:
-    """The digest of the data a classifier was trained on, and the seed of its split.
+    """Return the digest of the data a classifier was trained on, and the seed of its split.
 
     Raises:
         SettingError: If the folder holds none.
     """
-    about = _content(user_path(path) / _ABOUT, f"--classifier {path}", _KEYS)
+    about = _read_json(user_path(path) / _ABOUT, f"--classifier {path}", _KEYS)
     return str(about["data"]), int(about["seed"])
 
 
@@ -104,23 +107,17 @@ def save_classifier(model: Model, folder: Path, about: Mapping[str, Any]) -> Non
     `about` has `backend`, `data` (digest), `seed`, `trained_with` and what else is worth knowing.
     """
     model.save(folder)
-    stated = {
-        "format": FORMAT,
-        "mechanisms": MECHANISMS,
-        "split": "-".join(map(str, SPLIT)),
-        "weights": digest_of(folder),
-        **about,
-    }
-    _write(folder / _ABOUT, stated)
+    fields = {"format": FORMAT, "mechanisms": MECHANISMS, "split": "-".join(map(str, SPLIT))}
+    _write_json(folder / _ABOUT, {**fields, "weights": digest_of(folder), **about})
 
 
 def save_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the scores beside a saved model."""
-    _write(folder / _METRICS, card)
+    _write_json(folder / _METRICS, card)
 
 
 def digest_of(folder: Path) -> str:
-    """First 12 hexadecimal digits of the SHA-256 of the names and bytes of the model's files."""
+    """Return 12 hexadecimal digits of the SHA-256 of the names and bytes of the model's files."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -131,20 +128,6 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def _load(backend: str, folder: Path, place: str) -> Model:
-    try:
-        if backend == "linear":
-            return linear.LinearClassifier.load(folder)
-        return transformer.load(folder)
-    except ImportError as error:
-        raise SettingError(f"{place}: {error}; install the extra `hf`") from error
-    except Exception as error:  # files that another version of a library wrote
-        first = str(error).partition("\n")[0]
-        raise SettingError(
-            f"{place}: cannot be loaded ({type(error).__name__}: {first}); train it again"
-        ) from error
-
-
 def _signature(about: Mapping[str, Any]) -> str:
     fields = {name: about[name] for name in ("format", "weights", "data", "split", "seed")}
     if about["backend"] == "transformer":
@@ -153,20 +136,20 @@ def _signature(about: Mapping[str, Any]) -> str:
     return f"{about['backend']}({listed})"
 
 
-def _content(path: Path, place: str, keys: Sequence[str] = ()) -> dict[str, Any]:
-    make = "make one with `xling train-empathy --data DIR --to FOLDER` and name that folder"
+def _read_json(path: Path, place: str, keys: Sequence[str] = ()) -> dict[str, Any]:
+    hint = "make one with `xling train-empathy --data DIR --to FOLDER` and name that folder"
     if not path.is_file():
-        raise SettingError(f"{place}: there is no {path.name} in it, so no classifier; {make}")
+        raise SettingError(f"{place}: there is no {path.name} in it, so no classifier; {hint}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise SettingError(f"{place}: {path.name}: not valid JSON ({error}); {make}") from error
+        raise SettingError(f"{place}: {path.name}: not valid JSON ({error}); {hint}") from error
     missing = sorted(set(keys).difference(content)) if isinstance(content, dict) else list(keys)
     if missing or not isinstance(content, dict):
-        raise SettingError(f"{place}: {path.name}: lacks {', '.join(missing)}; {make}")
+        raise SettingError(f"{place}: {path.name}: lacks {', '.join(missing)}; {hint}")
     return content
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     path.write_text(text, encoding="utf-8", newline="\n")

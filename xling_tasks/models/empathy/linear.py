@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from xling_tasks.errors import DataError
-from xling_tasks.models.empathy.data import TEXTS_FILE, Pair, Profile, check_learnable, plain
+from xling_tasks.models.empathy.data import (
+    TEXTS_FILE,
+    Pair,
+    Profile,
+    check_learnable,
+    collapse_whitespace,
+)
 
 VOCABULARY, WEIGHTS = FILES = ("vocabulary.json", "weights.npz")
 """What `save` writes: the terms, which are words of the training posts, and all numbers."""
@@ -83,7 +89,7 @@ def fit(pairs: Sequence[Pair], seed: int = 0) -> LinearClassifier:
 
 
 def _read(response: str) -> str:
-    return plain(response).lower().replace("’", "'")
+    return collapse_whitespace(response).lower().replace("’", "'")
 
 
 def _vectorizer(vocabulary: Sequence[str] | None = None) -> Any:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tqdm import tqdm
 from xling_metrics.classification import classification_scores
 
 from xling_tasks.errors import SettingError
-from xling_tasks.models.empathy.data import MECHANISMS, Pair
-from xling_tasks.models.empathy.transformer import (
-    PerMechanism,
-    TransformerClassifier,
-    bi_encoder,
-    n_heads,
-)
+from xling_tasks.models.empathy.data import Pair
+from xling_tasks.models.empathy.transformer import TransformerClassifier, build_network
 
 _WARM_UP = 0.1  # of all steps, in which the learning rate rises
 _DECAY = 0.01
@@ -53,72 +48,38 @@ class TrainSettings:
 
 
 def fit(
-    train: Sequence[Pair],
-    dev: Sequence[Pair],
-    seed: int,
-    settings: TrainSettings,
-    mechanism: str | None = None,
+    train: Sequence[Pair], dev: Sequence[Pair], seed: int, settings: TrainSettings
 ) -> TransformerClassifier:
-    """Train all heads at once, or that of one mechanism, for the epochs that are best on dev.
+    """Train for the epochs that are best on dev.
 
     The best is the highest macro F1 (mean of the mechanisms), at equal ones the lowest loss.
 
     Raises:
         SettingError: If the encoder cannot be loaded.
     """
-    model = _start(settings, seed, mechanism)
+    model = _start(settings, seed)
     epochs = _search(model, train, dev, seed, settings)
-    model.made_of["epochs_trained"] = epochs
-    if not settings.refit:
-        return model
-    history = model.history
-    del model  # two networks need not fit into the device's memory
-    model = _start(settings, seed, mechanism)
-    _epochs(model, [*train, *dev], settings, epochs, f"Refit, seed {seed}")
-    model.history.extend(history)
+    if settings.refit:
+        history = model.history
+        del model  # two networks need not fit into the device's memory
+        model = _start(settings, seed)
+        model.history.extend(history)
+        pairs = [*train, *dev]
+        optimizer, schedule, steps = _schedule(model, len(pairs), settings)
+        with tqdm(total=steps * epochs // settings.epochs, desc=f"Refit, seed {seed}") as bar:
+            for _ in range(epochs):
+                _one_epoch(model, pairs, optimizer, schedule, bar)
     model.made_of["epochs_trained"] = epochs
     return model
-
-
-def fit_each(
-    train: Sequence[Pair],
-    dev: Sequence[Pair],
-    seed: int,
-    settings: TrainSettings,
-    own: Mapping[str, Mapping[str, Any]],
-) -> PerMechanism:
-    """Train one network per mechanism, one after the other; see `fit`.
-
-    `own` has, by mechanism, the settings in which it differs (`lr`, `epochs`).
-    """
-    models = (
-        fit(train, dev, seed, replace(settings, **own.get(name, {})), name) for name in MECHANISMS
-    )
-    return PerMechanism(tuple(models))
-
-
-def _epochs(
-    model: TransformerClassifier,
-    pairs: Sequence[Pair],
-    settings: TrainSettings,
-    epochs: int,
-    title: str,
-) -> None:
-    """Train for that many of the schedule's epochs."""
-    optimizer, schedule, steps = _schedule(model, len(pairs), settings)
-    with tqdm(total=steps * epochs // settings.epochs, desc=title) as bar:
-        for _ in range(epochs):
-            _one_epoch(model, pairs, optimizer, schedule, bar)
 
 
 def _schedule(
     model: TransformerClassifier, n_pairs: int, settings: TrainSettings
 ) -> tuple[Any, Any, int]:
-    """The optimizer, its learning rate by step, and the steps of all epochs."""
+    """Return the optimizer, its learning rate by step, and the steps of all epochs."""
     import torch
 
-    network = model.network
-    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.lr, weight_decay=_DECAY)
+    optimizer = torch.optim.AdamW(model.network.parameters(), lr=settings.lr, weight_decay=_DECAY)
     steps = settings.epochs * -(-n_pairs // settings.batch_size)
     rise = max(1, round(_WARM_UP * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -128,12 +89,9 @@ def _schedule(
 
 
 def _search(
-    model: TransformerClassifier,
-    train: Sequence[Pair],
-    dev: Sequence[Pair],
-    seed: int,
+    model: TransformerClassifier, train: Sequence[Pair], dev: Sequence[Pair], seed: int,
     settings: TrainSettings,
-) -> int:
+) -> int:  # fmt: skip
     """Train, leave the model as it was after its best epoch, and return the number of epochs."""
     network = model.network
     optimizer, schedule, steps = _schedule(model, len(train), settings)
@@ -141,7 +99,7 @@ def _search(
     with tqdm(total=steps, desc=f"Training, seed {seed}") as bar:
         for epoch in range(settings.epochs):
             loss = _one_epoch(model, train, optimizer, schedule, bar)
-            dev_loss, dev_f1 = _judge(model, dev)
+            dev_loss, dev_f1 = _evaluate(model, dev)
             model.history.append({"train_loss": loss, "dev_loss": dev_loss, "dev_f1": dev_f1})
             bar.set_postfix(dev_f1=f"{dev_f1:.3f}", loss=f"{loss:.3f}")
             if best is None or (dev_f1, -dev_loss) > best[0]:
@@ -154,8 +112,8 @@ def _search(
     return best[1] + 1
 
 
-def _start(settings: TrainSettings, seed: int, mechanism: str | None) -> TransformerClassifier:
-    """The encoder as it was trained before, and new heads."""
+def _start(settings: TrainSettings, seed: int) -> TransformerClassifier:
+    """Return the encoder as it was trained before, with new heads."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -165,7 +123,7 @@ def _start(settings: TrainSettings, seed: int, mechanism: str | None) -> Transfo
     try:
         tokenizer = AutoTokenizer.from_pretrained(settings.model, **source)
         encoder = AutoModel.from_pretrained(settings.model, **source).float()
-        network = bi_encoder(encoder, n_heads(mechanism)).to(device)
+        network = build_network(encoder).to(device)
     except Exception as error:  # no such model, no network, no encoder, too little memory
         first = str(error).partition("\n")[0]
         raise SettingError(
@@ -175,27 +133,25 @@ def _start(settings: TrainSettings, seed: int, mechanism: str | None) -> Transfo
     if tokenizer.pad_token_id is None:
         raise SettingError(f"--model {settings.model}: its tokenizer has no pad token")
     config = encoder.config
-    # RoBERTa's first two positions are never used by a token.
-    unused = 2 if "roberta" in config.model_type else 0
+    unused = 2 if "roberta" in config.model_type else 0  # positions that no token has
     places = getattr(config, "max_position_embeddings", settings.max_tokens + unused) - unused
     limit = min(settings.max_tokens, int(tokenizer.model_max_length), places)
     commit = getattr(config, "_commit_hash", None) or settings.revision
     made_of = {"model": settings.model, "revision": commit, "max_tokens": limit}
-    made_of |= {} if mechanism is None else {"mechanism": mechanism}
     return TransformerClassifier(made_of, settings.batch_size, device, [], network, tokenizer)
 
 
 def _one_epoch(
     model: TransformerClassifier, pairs: Sequence[Pair], optimizer: Any, schedule: Any, bar: Any
 ) -> float:
-    """One pass over the pairs in a new order; returns the mean loss."""
+    """Pass over the pairs in a new order; return the mean loss."""
     import torch
 
     network, total = model.network, 0.0
     network.train()
     for rows in torch.randperm(len(pairs)).split(model.batch_size):
         batch = [pairs[row] for row in rows.tolist()]
-        labels = torch.tensor(_labels(model, batch), device=model.device).float()
+        labels = torch.tensor([pair.present for pair in batch], device=model.device).float()
         with torch.autocast(
             model.device.partition(":")[0], torch.bfloat16, enabled=model.device.startswith("cuda")
         ):
@@ -211,19 +167,17 @@ def _one_epoch(
     return total / len(pairs)
 
 
-def _labels(model: TransformerClassifier, pairs: Sequence[Pair]) -> list[list[bool]]:
-    return [[pair.present[column] for column in model.columns] for pair in pairs]
-
-
-def _judge(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, float]:
-    """Loss, and macro F1 (mean of the mechanisms, fraction)."""
+def _evaluate(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[float, float]:
+    """Return the loss, and macro F1 (mean of the mechanisms, fraction)."""
     import torch
 
     logits = torch.tensor(model.logits([(pair.seeker, pair.response) for pair in pairs]))
-    labels = torch.tensor(_labels(model, pairs))
+    labels = torch.tensor([pair.present for pair in pairs])
     loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels.float())
     scores = [
-        classification_scores(gold, said).macro_f1 or 0.0
-        for gold, said in zip(labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True)
+        classification_scores(gold, predicted).macro_f1 or 0.0
+        for gold, predicted in zip(
+            labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True
+        )
     ]
     return float(loss), sum(scores) / len(scores)

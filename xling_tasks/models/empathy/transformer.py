@@ -28,7 +28,7 @@ class TransformerClassifier:
 
     Attributes:
         made_of: The encoder's name, the commit its revision led to, `max_tokens`,
-            `epochs_trained`, and `mechanism` where it knows one only.
+            `epochs_trained`.
         batch_size: Pairs per forward pass.
         device: Where it computes.
         history: By epoch the mean training loss, the dev part's loss and macro F1 (mean of the
@@ -43,17 +43,11 @@ class TransformerClassifier:
     _tokenizer: Any = field(repr=False)
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
-        """The mechanisms present in each (seeker post, response): logit above 0."""
+        """Return the mechanisms present in each (seeker post, response): logit above 0."""
         return [(a > 0, b > 0, c > 0) for a, b, c in self.logits(pairs)]
 
-    @property
-    def columns(self) -> list[int]:
-        """The places in `MECHANISMS` of those that it knows."""
-        mechanism = self.made_of.get("mechanism")
-        return list(range(len(MECHANISMS))) if mechanism is None else [MECHANISMS.index(mechanism)]
-
-    def cut(self, pairs: Sequence[tuple[str, str]]) -> int:
-        """How many pairs have a text longer than `max_tokens`."""
+    def count_cut(self, pairs: Sequence[tuple[str, str]]) -> int:
+        """Return how many pairs have a text longer than `max_tokens`."""
         limit = self.made_of["max_tokens"]
         texts = [_clean(text) for pair in pairs for text in pair]
         ids = self._tokenizer(texts, verbose=False)["input_ids"] if texts else []
@@ -71,8 +65,24 @@ class TransformerClassifier:
         text = json.dumps(self.made_of, indent=2, ensure_ascii=False) + "\n"
         (folder / _NETWORK).write_text(text, encoding="utf-8", newline="\n")
 
+    @classmethod
+    def load(cls, folder: Path) -> TransformerClassifier:
+        """Read what `save` wrote; asks no network."""
+        import torch
+        from safetensors.torch import load_model
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+        made_of = json.loads((folder / _NETWORK).read_text(encoding="utf-8"))
+        inside: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        config = AutoConfig.from_pretrained(folder / _ENCODER, **inside)
+        tokenizer = AutoTokenizer.from_pretrained(folder / _ENCODER, **inside)
+        network = build_network(AutoModel.from_config(config).float())
+        load_model(network, str(folder / _WEIGHTS))
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        return cls(made_of, 32, device, [], network.to(device).eval(), tokenizer)
+
     def logits(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
-        """For each pair a number per mechanism that it knows; above 0 is present."""
+        """Return for each pair a number per mechanism; above 0 is present."""
         import torch
 
         order = sorted(range(len(pairs)), key=lambda i: (sum(map(len, pairs[i])), i))
@@ -87,91 +97,23 @@ class TransformerClassifier:
         return ordered
 
     def inputs(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        """Ids and mask of the posts, ids and mask of the responses, each pairs x tokens."""
+        """Return ids and mask of the posts, ids and mask of the responses, each pairs x tokens."""
         tensors = []
         for texts in zip(*pairs, strict=True):
             encoded = self._tokenizer(
-                [_clean(text) for text in texts],
-                padding=True,
-                truncation=True,
-                max_length=self.made_of["max_tokens"],
-                return_tensors="pt",
-            )
+                [_clean(text) for text in texts], padding=True, truncation=True,
+                max_length=self.made_of["max_tokens"], return_tensors="pt",
+            )  # fmt: skip
             tensors += [encoded["input_ids"], encoded["attention_mask"]]
         return [tensor.to(self.device) for tensor in tensors]
 
 
-@dataclass(frozen=True)
-class PerMechanism:
-    """A fitted model of each mechanism, in the order of `MECHANISMS`.
-
-    The shared network stops where the mean of the mechanisms is best on dev; a network of its own
-    stops where its mechanism is. It costs three times the time and the disk.
-    """
-
-    models: tuple[TransformerClassifier, ...]
-
-    @property
-    def made_of(self) -> dict[str, Any]:
-        """As of one model, with the epochs of each mechanism."""
-        first = {key: value for key, value in self.models[0].made_of.items() if key != "mechanism"}
-        epochs = [model.made_of["epochs_trained"] for model in self.models]
-        return {**first, "epochs_trained": dict(zip(MECHANISMS, epochs, strict=True))}
-
-    @property
-    def history(self) -> dict[str, list[dict[str, float]]]:
-        """By mechanism, as of one model."""
-        return dict(zip(MECHANISMS, (model.history for model in self.models), strict=True))
-
-    def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
-        """The mechanisms present in each (seeker post, response)."""
-        columns = [[logit > 0 for (logit,) in model.logits(pairs)] for model in self.models]
-        return [(a, b, c) for a, b, c in zip(*columns, strict=True)]
-
-    def cut(self, pairs: Sequence[tuple[str, str]]) -> int:
-        """How many pairs have a text longer than `max_tokens`."""
-        return self.models[0].cut(pairs)
-
-    def save(self, folder: Path) -> None:
-        """Write each model into a folder of its mechanism's name."""
-        for name, model in zip(MECHANISMS, self.models, strict=True):
-            (folder / name).mkdir()
-            model.save(folder / name)
-
-
-def load(folder: Path) -> TransformerClassifier | PerMechanism:
-    """Read what `save` wrote; asks no network."""
-    if (folder / MECHANISMS[0]).is_dir():
-        return PerMechanism(tuple(_load(folder / name) for name in MECHANISMS))
-    return _load(folder)
-
-
-def _load(folder: Path) -> TransformerClassifier:
-    import torch
-    from safetensors.torch import load_model
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    made_of = json.loads((folder / _NETWORK).read_text(encoding="utf-8"))
-    inside: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    config = AutoConfig.from_pretrained(folder / _ENCODER, **inside)
-    tokenizer = AutoTokenizer.from_pretrained(folder / _ENCODER, **inside)
-    network = bi_encoder(AutoModel.from_config(config).float(), n_heads(made_of.get("mechanism")))
-    load_model(network, str(folder / _WEIGHTS))
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return TransformerClassifier(made_of, 32, device, [], network.to(device).eval(), tokenizer)
-
-
-def n_heads(mechanism: str | None) -> int:
-    """Heads of a network for all mechanisms, or for one."""
-    return len(MECHANISMS) if mechanism is None else 1
-
-
-def bi_encoder(encoder: Any, n_heads: int) -> Any:
-    """The bi-encoder around an encoder; its heads and attention are random."""
+def build_network(encoder: Any) -> Any:
+    """Return the bi-encoder around an encoder; its heads and attention are random."""
     import torch
 
     class BiEncoder(torch.nn.Module):
-        """From ids and masks of posts and responses to logits, pairs x heads."""
+        """From ids and masks of posts and responses to logits, pairs x mechanisms."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -182,7 +124,7 @@ def bi_encoder(encoder: Any, n_heads: int) -> Any:
             )
             self.norm = torch.nn.LayerNorm(width)
             self.dropout = torch.nn.Dropout(0.1)
-            self.heads = torch.nn.Linear(width, n_heads)
+            self.heads = torch.nn.Linear(width, len(MECHANISMS))
 
         def forward(self, post: Any, post_mask: Any, response: Any, mask: Any) -> Any:
             context = self.encoder(input_ids=post, attention_mask=post_mask).last_hidden_state

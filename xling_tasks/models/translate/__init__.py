@@ -1,1 +1,1 @@
-"""Translation into English, sentence by sentence."""
+"""Translation: whole texts by chat models, sentence by sentence by encoder-decoders."""

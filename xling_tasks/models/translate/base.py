@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
-from xling_metrics.languages import language_code
+from xling_metrics.languages import Language, language_code
 
-from xling_tasks.log import log
+from xling_tasks.models.translate.segments import SegmentedText
+
+TRIES = 3  # times that a degenerate translation is redone by sampling, as in arXiv:2505.21999
+SAMPLING = {"do_sample": True, "temperature": 0.7, "top_p": 0.95}
+MORE_ROOM = 4  # times the room for a translation that was cut off
+
+UNFINISHED, CUT_OFF = "unfinished", "cut off"
 
 
 class Translator(ABC):
-    """A translator; get one with `translator`."""
+    """A translator; get one with `load_translator`."""
 
     @property
     @abstractmethod
@@ -29,9 +36,9 @@ class Translator(ABC):
         """
 
     def translate(self, texts: Sequence[str], source: str, target: str = "en") -> list[str | None]:
-        """One translation per text, in order; equal texts are translated once.
+        """Return one translation per text, in order; equal texts are translated once.
 
-        White space and line breaks stay. Text without letters comes back as it is, up to its
+        White space and line breaks around stay. Text without letters comes back as it is, up to its
         digits, and so does any text whose language is `target` already.
 
         Returns:
@@ -42,62 +49,87 @@ class Translator(ABC):
         """
         if language_code(source) == language_code(target):
             return list(texts)
-        translations = self._texts(list(dict.fromkeys(texts)), source, target)
+        translations = self._translate(list(dict.fromkeys(texts)), source, target)
         return [translations[text] for text in texts]
 
     @abstractmethod
-    def _texts(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
-        """The outcome for each of some distinct texts."""
+    def _translate(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
+        """Return the translation of each of some distinct texts."""
 
 
-_GIVE_UP_AFTER = 3
-
-
-class TranslationResult(NamedTuple):
-    """What a model made of one sentence.
+class Attempt(NamedTuple):
+    """How a segment is translated.
 
     Attributes:
-        sentence: The source.
-        text: Its translation, perhaps empty; None where the model gave no whole one.
-        failed: Why the call failed; '' if it did not.
+        number: 0 for greedy decoding; above, sampling with a seed of the segment and the number.
+        room: Times the usual length that the translation may have.
     """
 
-    sentence: str
+    number: int = 0
+    room: int = 1
+
+    def next(self, reason: str) -> Attempt | None:
+        """Return the attempt after one that brought no translation; None after the last."""
+        if reason == CUT_OFF and self.room == 1:
+            return Attempt(self.number, MORE_ROOM)
+        return Attempt(self.number + 1, self.room) if self.number < TRIES else None
+
+
+class Output(NamedTuple):
+    """What a model gave for one segment.
+
+    Attributes:
+        text: The text, perhaps empty; None without a whole one.
+        reason: Why there is none: `UNFINISHED`, `CUT_OFF`, or why the request failed; else ''.
+        failed: Whether the request failed, so that nothing is known of the translation.
+    """
+
     text: str | None
-    failed: str = ""
+    reason: str = ""
+    failed: bool = False
 
 
-Outcomes = Generator[list[TranslationResult], None, None]
-"""Outcomes as they arrive; close it to end the requests under way."""
+KeepOutput = Callable[[str, Output], None]
 
 
-def in_batches(
-    sentences: Sequence[str], size: int, call: Callable[[Sequence[str]], list[str | None]]
-) -> Outcomes:
-    """Batches through a model in this process.
+class Engine(Protocol):
+    """A model that translates segments.
 
-    A batch that fails is tried again one by one, so that a sentence that breaks it does not cost
-    its neighbours. After three failures in a row nothing more is asked. A call gives as many
-    translations as sentences, None for one that is not whole.
+    Attributes:
+        unit: What a segment is: `sentence` or `text`.
+        identity: What makes its outputs what they are; None if it cannot be told, and so nothing
+            can be cached.
+        signature: The fields of the translator's signature that it decides.
     """
-    failed = 0
 
-    def attempt(batch: Sequence[str]) -> list[TranslationResult] | None:
-        try:
-            return [TranslationResult(s, t) for s, t in zip(batch, call(batch), strict=True)]
-        except Exception:
-            log.exception("translator: a call failed")
-            return None
+    unit: str
+    identity: Any
+    signature: dict[str, str]
 
-    for start in range(0, len(sentences), size):
-        batch = sentences[start : start + size]
-        whole = attempt(batch) if failed < _GIVE_UP_AFTER else None
-        if whole is not None:
-            failed = 0
-            yield whole
-            continue
-        for sentence in batch:
-            again = failed < _GIVE_UP_AFTER and len(batch) > 1
-            one = attempt([sentence]) if again else None
-            failed = 0 if one is not None else failed + 1
-            yield one or [TranslationResult(sentence, None, "failed call")]
+    def check(self) -> None:
+        """Load or reach the model."""
+
+    def check_pair(self, source: Language, target: Language) -> None:
+        """Raise a SettingError if the model does not know one of two languages."""
+
+    def segment(self, text: str, source: Language, target: Language) -> SegmentedText:
+        """Split a text into what is translated at once."""
+
+    def generate(
+        self, segments: list[str], source: Language, target: Language, attempt: Attempt,
+        keep: KeepOutput,
+    ) -> None:  # fmt: skip
+        """Translate distinct segments; give each output to `keep` the moment it arrives."""
+
+
+@contextlib.contextmanager
+def torch_seed(seed: int) -> Iterator[None]:
+    """Seed torch's generators, and put them back afterwards; nothing without torch."""
+    try:
+        import torch
+    except ImportError:
+        yield
+        return
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield

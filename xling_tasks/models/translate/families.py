@@ -29,13 +29,12 @@ class Family:
     """One model's way with languages, by the name `nllb`, `m2m100`, `madlad` or `marian`."""
 
     def __init__(self, model: str, config: Any, tokenizer: Any) -> None:
-        self._model = model
-        self._tokenizer = tokenizer
+        self._model, self._tokenizer = model, tokenizer
         self._vocabulary: dict[str, int] = tokenizer.get_vocab()
-        self.name = self._detect(config)
+        self.name = self._detect(config.model_type)
 
     def pair(self, source: Language, target: Language) -> Pair:
-        """How this model is told that it translates from `source` to `target`.
+        """Return how this model is told that it translates from `source` to `target`.
 
         Raises:
             SettingError: If the model does not know one of them.
@@ -43,18 +42,17 @@ class Family:
         if self.name == "marian":
             return Pair(prefix=self._marian_prefix(source, target))
         if self.name == "madlad":
-            token = self._known(first_in(self._vocabulary, "<2{}>", target), target)
+            token = self._require(first_in(self._vocabulary, "<2{}>", target), target)
             return Pair(prefix=f"{token} ")
         if self.name == "m2m100":
             ids = self._tokenizer.lang_code_to_id
-            here, there = (self._known(first_in(ids, "{}", x), x) for x in (source, target))
-            return Pair(source=here, first=ids[there])
+            codes = [self._require(first_in(ids, "{}", side), side) for side in (source, target)]
+            return Pair(source=codes[0], first=ids[codes[1]])
         for side in (source, target):
-            self._known(side.nllb if side.nllb in self._vocabulary else None, side)
+            self._require(side.nllb if side.nllb in self._vocabulary else None, side)
         return Pair(source=source.nllb, first=self._vocabulary[target.nllb])
 
-    def _detect(self, config: Any) -> str:
-        kind = config.model_type
+    def _detect(self, kind: str) -> str:
         if kind == "marian":
             return "marian"
         if kind in ("m2m_100", "nllb-moe") and "eng_Latn" in self._vocabulary:
@@ -75,13 +73,11 @@ class Family:
             if label is None:
                 warn_once(f"translator: {self._model} does not say which languages it translates")
             else:
-                self._known(label if side_covers(label, side) else None, side)
+                self._require(label if side_covers(label, side) else None, side)
         codes = tokenizer.supported_language_codes
-        if not codes:
-            return ""
-        return f"{self._known(first_in(codes, '>>{}<<', target), target)} "
+        return f"{self._require(first_in(codes, '>>{}<<', target), target)} " if codes else ""
 
-    def _known(self, token: str | None, language: Language) -> str:
+    def _require(self, token: str | None, language: Language) -> str:
         if token is None:
             raise SettingError(
                 f"translator.model_args.pretrained: {self._model} ({self.name}) does not translate "

@@ -1,10 +1,10 @@
-"""A text taken apart into sentences to translate, and put together again in the same shape.
+"""A text split into segments to translate, and joined again in the same shape.
 
 Sentences come from sentencex: it has rules for ar bn de el en es fr gu hi it ja kn ml nl pa pl pt
 ru ta te, takes Slovak's for cs, and general ones (every script's sentence marks, abbreviations of
 English) for fa he id ko ro tr ur vi zh. Thai, written without full stops and without spaces between
-words, goes through pythainlp's crfcut (the extra `th`). Line breaks, list marks and pieces without
-letters are no sentences: they stay what they are.
+words, goes through pythainlp's crfcut (the extra `th`). Line breaks, list marks and segments
+without letters are not translated: they stay what they are.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TITLE = regex.compile(
     regex.IGNORECASE,
 )
 
-# Longer pieces are cut at a clause: translation models are trained on sentences.
+# Longer sentences are cut at a clause: translation models are trained on sentences.
 _LONGEST = 600
 _LONGEST_DENSE = 200
 _CLAUSE = regex.compile(r"[,;:،؛，；：、–—)）]\s*|\s+")
@@ -44,7 +44,7 @@ class Segment:
     Attributes:
         text: Its text.
         gap: The white space after it.
-        translatable: Whether it is a sentence; else it is kept.
+        translatable: Whether it is translated; else it stays.
     """
 
     text: str
@@ -54,84 +54,104 @@ class Segment:
 
 @dataclass(frozen=True)
 class SegmentedText:
-    """A text in pieces: `start`, then each piece's text and gap, give the text exactly."""
+    """A text in segments: `start`, then each segment's text and gap, give the text exactly."""
 
     start: str
-    pieces: tuple[Segment, ...]
+    segments: tuple[Segment, ...]
 
     @property
-    def sentences(self) -> list[str]:
-        """The sentences to translate, in order."""
-        return [piece.text for piece in self.pieces if piece.translatable]
+    def to_translate(self) -> list[str]:
+        """The texts of the segments to translate, in order."""
+        return [segment.text for segment in self.segments if segment.translatable]
 
-    def join(self, translations: Sequence[str], target: str) -> str:
-        """The text with its sentences replaced.
+    def join(self, translations: Sequence[str | None], target: str) -> str | None:
+        """Return the text with its segments replaced; None where one has no translation.
 
         Within a line, sentences of a language that puts no space between them get one in a
-        language that does, and the other way round. Kept pieces get ASCII digits.
+        language that does, and the other way round. Segments that stay get ASCII digits.
         """
-        remaining = iter(translations)
-        unspaced = _unspaced(target)
-        out = [self.start]
-        for i, piece in enumerate(self.pieces):
-            out.append(next(remaining) if piece.translatable else _ascii_digits(piece.text))
-            following = self.pieces[i + 1].text if i + 1 < len(self.pieces) else ""
-            out.append(_gap(piece, following, unspaced))
-        return "".join(out)
+        remaining, unspaced = iter(translations), _is_unspaced(target)
+        parts = [self.start]
+        for i, segment in enumerate(self.segments):
+            text = next(remaining) if segment.translatable else _use_ascii_digits(segment.text)
+            if text is None:
+                return None
+            following = self.segments[i + 1].text if i + 1 < len(self.segments) else ""
+            parts += [text, _gap(segment, following, unspaced)]
+        return "".join(parts)
 
 
-def segment_text(text: str, language: str) -> SegmentedText:
-    """Take a text apart.
+def split_sentences(text: str, language: str) -> SegmentedText:
+    """Split a text into sentences.
 
     Raises:
         ImportError: If the language's splitter is not installed; the message names the extra.
     """
-    start = text[: len(text) - len(text.lstrip())]
-    pieces: list[Segment] = []
-    parts = _BREAK.split(text[len(start) :])
-    for line, gap in zip(parts[::2], [*parts[1::2], ""], strict=True):
-        own = list(_pieces(line, language))
+    start, lines = _split_lines(text)
+    segments: list[Segment] = []
+    for line, gap in lines:
+        own = list(_sentences_of(line, language))
         if own:
             last = own.pop()
             own.append(Segment(last.text, last.gap + gap, last.translatable))
-        pieces += own
-    return SegmentedText(start, tuple(pieces))
+        segments += own
+    return SegmentedText(start, tuple(segments))
+
+
+def split_paragraphs(text: str, longest: int) -> SegmentedText:
+    """Split a text into as few segments of whole paragraphs as have `longest` characters each."""
+    start, lines = _split_lines(text)
+    groups: list[list[str]] = []  # text and gap
+    for line, gap in lines:
+        if groups and len(groups[-1][0] + groups[-1][1] + line) <= longest:
+            groups[-1] = [groups[-1][0] + groups[-1][1] + line, gap]
+        else:
+            groups.append([line, gap])
+    segments = (Segment(own, gap, bool(LETTER.search(own))) for own, gap in groups)
+    return SegmentedText(start, tuple(segments))
 
 
 def require_splitter(language: str) -> None:
     """Fail now rather than after generation.
 
     Raises:
-        ImportError: As `split`.
+        ImportError: As `split_sentences`.
     """
-    _segments("a", language_code(language))
+    _split_line("a", language_code(language))
 
 
-def _pieces(line: str, language: str) -> Iterator[Segment]:
-    """The pieces of one line; a line that is not empty has at least one."""
-    if not line:
-        return
+def _split_lines(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return the white space before a text, and its lines, each with what is behind it."""
+    start = text[: len(text) - len(text.lstrip())]
+    body = text[len(start) :]
+    end = body[len(body.rstrip()) :]
+    parts = _BREAK.split(body[: len(body) - len(end)])
+    return start, list(zip(parts[::2], [*parts[1::2], end], strict=True)) if body else []
+
+
+def _sentences_of(line: str, language: str) -> Iterator[Segment]:
+    """Yield the segments of one line."""
     code = language_code(language)
     mark = _LIST_MARK.match(line)
     at = mark.end() if mark else 0
     if at:
-        yield _piece(line[:at])
-    for segment in _aligned(line[at:], _segments(line[at:], code)):
-        for part in _cut(segment, _LONGEST_DENSE if _unspaced(code) else _LONGEST):
-            yield _piece(part)
+        yield _segment(line[:at])
+    for sentence in _align(line[at:], _split_line(line[at:], code)):
+        for part in _cut(sentence, _LONGEST_DENSE if _is_unspaced(code) else _LONGEST):
+            yield _segment(part)
 
 
-def _unspaced(language: str) -> bool:
+def _is_unspaced(language: str) -> bool:
     row = known(language)
     return row is not None and row.unspaced
 
 
-def _piece(raw: str) -> Segment:
+def _segment(raw: str) -> Segment:
     text = raw.rstrip()
     return Segment(text, raw[len(text) :], bool(LETTER.search(text)))
 
 
-def _segments(text: str, code: str) -> list[str]:
+def _split_line(text: str, code: str) -> list[str]:
     if code != "th":
         from sentencex import segment  # type: ignore[import-untyped]
 
@@ -142,12 +162,12 @@ def _segments(text: str, code: str) -> list[str]:
     return list(sent_tokenize(text, engine="crfcut")) if text.strip() else []
 
 
-def _aligned(text: str, segments: Sequence[str]) -> list[str]:
-    """The segments as stretches that give `text` exactly; titles stay with the name behind them."""
+def _align(text: str, sentences: Sequence[str]) -> list[str]:
+    """Return stretches that give `text` exactly; a title stays with the name behind it."""
     starts = [0]
     position = 0
-    for segment in segments:
-        core = segment.strip()
+    for sentence in sentences:
+        core = sentence.strip()
         begin = text.find(core, position)
         if not core or begin < 0:
             continue
@@ -159,32 +179,33 @@ def _aligned(text: str, segments: Sequence[str]) -> list[str]:
 
 
 def _cut(sentence: str, longest: int) -> Iterator[str]:
-    """A sentence in stretches of at most `longest` characters, cut behind a clause or word."""
+    """Yield a sentence in stretches of at most `longest` characters, cut at a clause or word."""
     while len(sentence.rstrip()) > longest:
         marks = [m for m in _CLAUSE.finditer(sentence, 0, longest) if m.end() > longest // 3]
         clauses = [m for m in marks if not m.group().isspace()]
-        at = (clauses or marks)[-1].end() if marks else _between_letters(sentence, longest)
+        at = (clauses or marks)[-1].end() if marks else _before_marks(sentence, longest)
         yield sentence[:at]
         sentence = sentence[at:]
     if sentence:
         yield sentence
 
 
-def _between_letters(text: str, at: int) -> int:
-    """The last place up to `at` that does not part a letter from its marks."""
+def _before_marks(text: str, at: int) -> int:
+    """Return the last position up to `at` that does not part a letter from its marks."""
     while at > 1 and (unicodedata.category(text[at]).startswith("M") or text[at] == "\u200d"):
         at -= 1
     return at
 
 
-def _gap(piece: Segment, following: str, unspaced: bool) -> str:
-    if not following or _BREAK.search(piece.gap):
-        return piece.gap
+def _gap(segment: Segment, following: str, unspaced: bool) -> str:
+    """Return the white space behind a translated segment."""
+    if not following or _BREAK.search(segment.gap):
+        return segment.gap
     if unspaced:
-        return "" if piece.translatable and piece.gap.isspace() else piece.gap
+        return "" if segment.translatable and segment.gap.isspace() else segment.gap
     closes = unicodedata.category(following[0]) in ("Pe", "Pf", "Po")
-    return piece.gap or ("" if closes or not piece.translatable else " ")
+    return segment.gap or ("" if closes or not segment.translatable else " ")
 
 
-def _ascii_digits(text: str) -> str:
+def _use_ascii_digits(text: str) -> str:
     return "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in text)

@@ -8,8 +8,6 @@ that until then the model under test has it to itself.
 from __future__ import annotations
 
 import hashlib
-import math
-import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,54 +16,58 @@ from xling_metrics.languages import Language
 
 from xling_tasks.cache.paths import cache_key
 from xling_tasks.errors import BackendError, SettingError, refuse_unknown
+from xling_tasks.log import log
 from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.special_tokens import escape_for
-from xling_tasks.models.translate.base import Outcomes, in_batches
+from xling_tasks.models.translate.base import (
+    SAMPLING,
+    UNFINISHED,
+    Attempt,
+    KeepOutput,
+    Output,
+    torch_seed,
+)
 from xling_tasks.models.translate.families import Family, Pair
+from xling_tasks.models.translate.segments import (
+    SegmentedText,
+    require_splitter,
+    split_sentences,
+)
 
 DECODING = 1
-"""Counts up when decoding changes, so that cached outcomes are not mixed."""
-
-TEMPERATURE = 0.7
-TOP_P = 0.95
+"""Counts up when decoding changes, so that cached outputs are not mixed."""
 
 _ARGS = ("pretrained", "revision", "dtype", "device", "device_map")
 _DTYPES = ("float32", "bfloat16", "float16")
-_BATCH = 16
+_BATCH = 16  # sentences to a forward pass
+_GIVE_UP_AFTER = 3  # failed passes in a row
 
 # A translation has at most this many tokens per token of its source, and these on top. Longer ones
 # are loops: across languages one vocabulary rarely spends more than twice the tokens on a sentence.
-_TOKENS_PER_TOKEN = 3
-_TOKENS_MORE = 32
-
-_LIKELY = 1024
+_TOKENS_PER_TOKEN, _TOKENS_MORE = 3, 32
 
 
 class Seq2Seq:
-    """One encoder-decoder on one device.
+    """One encoder-decoder on one device, which translates sentences; see `base.Engine`.
 
     Attributes:
-        batch: Sentences per forward pass.
-        identity: What makes its translations what they are, for cache keys.
+        batch: Sentences to a forward pass.
     """
 
-    def __init__(self, spec: ModelConfig) -> None:
-        args = checked_args("translator", spec.model_args)
-        self.batch = checked_batch("translator", spec.batch_size)
+    unit = "sentence"
+
+    def __init__(self, config: ModelConfig) -> None:
+        args, self.batch = validate_args("translator", config)
         self.name = str(args["pretrained"])
         self.dtype = str(args.get("dtype") or "float32")
         self._device, self._device_map = args.get("device"), args.get("device_map")
-        self._config, self._tokenizer = self._config_and_tokenizer(args.get("revision"))
+        self._config, self._tokenizer = self._load_config(args.get("revision"))
         self.revision = _revision(self.name, args.get("revision"), self._config)
         self._escape = escape_for(self._tokenizer)
         self._family = Family(self.name, self._config, self._tokenizer)
         self.identity = ("seq2seq", self.name, self.revision, self.dtype, DECODING)
+        self.signature = {"model": f"{self.name}@{self.revision}", "dtype": self.dtype}
         self._model: Any = None
-
-    @property
-    def signature(self) -> dict[str, str]:
-        """The fields of the translator's signature that it decides."""
-        return {"model": f"{self.name}@{self.revision}", "dtype": self.dtype}
 
     def check(self) -> None:
         """Load the weights on the CPU.
@@ -77,85 +79,80 @@ class Seq2Seq:
             self._model = self._load()
 
     def check_pair(self, source: Language, target: Language) -> None:
-        """Raise a SettingError if the model does not know one of two languages."""
+        """Check the pair and the splitter; see `base.Engine`."""
         self._family.pair(source, target)
+        require_splitter(source.code)
 
-    def order(self, sentences: Sequence[str]) -> list[str]:
-        """Longest first, so that batches need little padding and a lack of memory shows at once."""
-        if not sentences:
-            return []
-        ids = self._tokenizer(list(sentences), add_special_tokens=False)["input_ids"]
-        length = dict(zip(sentences, map(len, ids), strict=True))
-        return sorted(sentences, key=lambda sentence: (-length[sentence], sentence))
+    def segment(self, text: str, source: Language, target: Language) -> SegmentedText:
+        """Split a text into sentences: long inputs degrade these models (arXiv:2505.21999)."""
+        return split_sentences(text, source.code)
 
-    def outcomes(
-        self, sentences: Sequence[str], source: Language, target: Language, attempt: int
-    ) -> Outcomes:
-        """The sentences in batches; see `translate`."""
-        return in_batches(
-            sentences, self.batch, lambda batch: self.translate(batch, source, target, attempt)
-        )
+    def generate(
+        self, segments: list[str], source: Language, target: Language, attempt: Attempt,
+        keep: KeepOutput,
+    ) -> None:  # fmt: skip
+        """Translate in batches, the longest first: little padding, and a lack of memory shows.
+
+        A batch that fails (memory, a sentence that breaks it) is halved until its cause is alone.
+        After three failures in a row nothing more is asked.
+        """
+        tokens = self._tokenizer(segments, add_special_tokens=False)["input_ids"]
+        length = dict(zip(segments, map(len, tokens), strict=True))
+        ordered = sorted(segments, key=lambda segment: (-length[segment], segment))
+        size = 1 if attempt.number else self.batch  # a sample must not depend on its neighbours
+        batches = [ordered[i : i + size] for i in range(0, len(ordered), size)][::-1]
+        failed = 0
+        while batches:
+            batch = batches.pop()
+            outputs = [Output(None, "failed call", failed=True)] * len(batch)
+            if failed < _GIVE_UP_AFTER:
+                try:
+                    texts = self.translate(batch, source, target, attempt.number)
+                    outputs = [Output(text, UNFINISHED if text is None else "") for text in texts]
+                    failed = 0
+                except Exception:
+                    if len(batch) > 1:
+                        half = len(batch) // 2
+                        batches += [batch[half:], batch[:half]]
+                        continue
+                    log.exception("translator: a call failed")
+                    failed += 1
+            for segment, output in zip(batch, outputs, strict=True):
+                keep(segment, output)
 
     def translate(
-        self, sentences: Sequence[str], source: Language, target: Language, attempt: int
+        self, sentences: Sequence[str], source: Language, target: Language, attempt: int = 0
     ) -> list[str | None]:
-        """One translation per sentence of a batch; None for one that does not end or is too long.
+        """Return a translation per sentence; None for one that does not end or is too long.
 
-        Attempt 0 is greedy; above, sampling with a seed of the sentence and the attempt.
+        Attempt 0 is greedy; above, sampling with a seed of the sentences and the attempt. A source
+        beyond the model's positions is left out rather than cut.
         """
         import torch
 
-        pair = self._family.pair(source, target)
-        seeds = None
-        if attempt:
-            seeds = [cache_key(text, source.code, target.code, attempt) for text in sentences]
-        try:
-            return self._translate(sentences, pair, seeds)
-        except torch.cuda.OutOfMemoryError:
-            if len(sentences) == 1:
-                raise
-        # Outside of the handler, which would keep the failed pass's tensors alive.
-        torch.cuda.empty_cache()
-        half = len(sentences) // 2
-        parts = (sentences[:half], sentences[half:])
-        translated = [self.translate(part, source, target, attempt) for part in parts]
-        return [text for part in translated for text in part]
-
-    # Inside
-
-    def _translate(
-        self, sentences: Sequence[str], pair: Pair, seeds: Sequence[str] | None
-    ) -> list[str | None]:
-        """A batch; a source beyond the model's positions is left out rather than cut."""
-        import torch
-        from transformers import LogitsProcessorList
-
-        model = self._ready()
+        pair, model = self._family.pair(source, target), self._ready()
         if pair.source is not None:
             self._tokenizer.src_lang = pair.source
-        rows = self._tokenizer([pair.prefix + self._escape(text) for text in sentences])[
-            "input_ids"
-        ]
+        prompts = [pair.prefix + self._escape(text) for text in sentences]
+        rows = self._tokenizer(prompts)["input_ids"]
         fitting = [i for i, row in enumerate(rows) if len(row) <= self._positions]
-        if not fitting:
-            return [None] * len(sentences)
-        ids, mask = _padded([rows[i] for i in fitting], self._tokenizer.pad_token_id)
-        limits = [self._limit(len(rows[i])) for i in fitting]
-        picks = [_Nucleus([seeds[i] for i in fitting])] if seeds else []
-        with torch.inference_mode():
-            generated = model.generate(
-                input_ids=ids.to(model.device),
-                attention_mask=mask.to(model.device),
-                generation_config=self._decoding(pair, max(limits)),
-                logits_processor=LogitsProcessorList(picks),
-            ).tolist()
         translations: list[str | None] = [None] * len(sentences)
+        if not fitting:
+            return translations
+        ids, mask = _pad([rows[i] for i in fitting], self._tokenizer.pad_token_id)
+        limits = [self._limit(len(rows[i])) for i in fitting]
+        seed = int(cache_key(sentences, source.code, target.code, attempt)[:8], 16)
+        with torch.inference_mode(), torch_seed(seed):
+            generated = model.generate(
+                input_ids=ids.to(model.device), attention_mask=mask.to(model.device),
+                generation_config=self._decoding(pair, max(limits), attempt),
+            ).tolist()  # fmt: skip
         for i, row, limit in zip(fitting, generated, limits, strict=True):
             translations[i] = self._text(row[1:], pair, limit)
         return translations
 
     def _text(self, ids: list[int], pair: Pair, limit: int) -> str | None:
-        """The text of the ids after the decoder's start; None if there is no end within the limit.
+        """Return the text of the ids after the decoder's start; None without an end in the limit.
 
         The limit is the sentence's, not the batch's: a result must not depend on its neighbours.
         """
@@ -176,23 +173,21 @@ class Seq2Seq:
     def _positions(self) -> int:
         return int(getattr(self._config, "max_position_embeddings", None) or 1024)
 
-    def _decoding(self, pair: Pair, most: int) -> Any:
-        """Greedy, and nothing but the ids that the model needs.
+    def _decoding(self, pair: Pair, max_new_tokens: int, attempt: int) -> Any:
+        """Return greedy decoding or sampling, with nothing but the ids that the model needs.
 
         The checkpoint's own generation settings (beams, penalties, a forced end) are set aside.
         """
         from transformers import GenerationConfig
 
+        how: dict[str, Any] = {**SAMPLING, "top_k": 0} if attempt else {"do_sample": False}
         return GenerationConfig(
-            num_beams=1,
-            do_sample=False,
-            max_new_tokens=most,
-            forced_bos_token_id=pair.first,
-            **self._ids,
-        )
+            num_beams=1, max_new_tokens=max_new_tokens, forced_bos_token_id=pair.first,
+            **how, **self._ids,
+        )  # fmt: skip
 
     def _ready(self) -> Any:
-        """The model on its device."""
+        """Return the model, on its device."""
         import torch
 
         self.check()
@@ -228,7 +223,7 @@ class Seq2Seq:
         model.generation_config = GenerationConfig()
         return model
 
-    def _config_and_tokenizer(self, revision: str | None) -> tuple[Any, Any]:
+    def _load_config(self, revision: str | None) -> tuple[Any, Any]:
         try:
             from transformers import AutoConfig, AutoTokenizer
         except ImportError as error:
@@ -245,8 +240,8 @@ class Seq2Seq:
             raise _not_loaded(self.name, error) from error
 
 
-def _padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
-    """Token ids and attention mask of a batch."""
+def _pad(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
+    """Return token ids and attention mask of a batch."""
     import torch
 
     mask = torch.arange(max(map(len, rows))) < torch.tensor([len(row) for row in rows])[:, None]
@@ -255,39 +250,13 @@ def _padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
     return ids, mask.long()
 
 
-class _Nucleus:
-    """A logits processor that draws the next token by top-p sampling, and leaves no other.
-
-    Each row draws from its own generator, so that a sentence's translation depends on its own seed
-    only, not on the rows beside it, and torch's generator is neither used nor moved.
-    """
-
-    def __init__(self, seeds: Sequence[str]) -> None:
-        self._rows = [random.Random(seed) for seed in seeds]
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        import torch
-
-        probabilities = torch.softmax(scores.float() / TEMPERATURE, dim=-1)
-        # A few tokens nearly always hold the mass; sorting all 256,000 takes eight times as long.
-        ranked, tokens = probabilities.topk(min(_LIKELY, probabilities.shape[-1]), dim=-1)
-        if bool((ranked.sum(dim=-1) < TOP_P).any()):
-            ranked, tokens = probabilities.sort(dim=-1, descending=True)
-        mass = ranked.cumsum(dim=-1)
-        # The smallest set of likeliest tokens that holds TOP_P of the mass.
-        last = (mass < TOP_P).sum(dim=-1, keepdim=True).clamp(max=mass.shape[-1] - 1)
-        draws = [[row.random()] for row in self._rows]
-        drawn = torch.tensor(draws, dtype=mass.dtype, device=mass.device) * mass.gather(-1, last)
-        chosen = tokens.gather(-1, torch.searchsorted(mass, drawn, right=True).minimum(last))
-        return torch.full_like(scores, -math.inf).scatter(-1, chosen, 0.0)
-
-
-def checked_args(name: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The model args of a seq2seq translator.
+def validate_args(name: str, config: ModelConfig) -> tuple[Mapping[str, Any], int]:
+    """Return the model args of a seq2seq translator, and the sentences to a forward pass.
 
     Raises:
         SettingError: Naming the key that is wrong.
     """
+    args, size = config.model_args, config.batch_size or _BATCH
     refuse_unknown(f"{name}.model_args.", args, _ARGS)
     if not isinstance(args.get("pretrained"), str) or not args["pretrained"]:
         raise SettingError(
@@ -297,23 +266,13 @@ def checked_args(name: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         raise SettingError(
             f"{name}.model_args.dtype: {args['dtype']!r} is none of {', '.join(_DTYPES)}"
         )
-    return args
-
-
-def checked_batch(name: str, size: Any) -> int:
-    """Sentences per forward pass.
-
-    Raises:
-        SettingError: If it is not a positive integer.
-    """
-    size = _BATCH if size is None else size
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+    if not isinstance(size, int):
         raise SettingError(f"{name}.batch_size: must be a positive integer, got {size!r:.40}")
-    return size
+    return args, size
 
 
 def _revision(name: str, asked: str | None, config: Any) -> str:
-    """The commit of a Hub model; of a folder, a digest of its files' names, sizes and times."""
+    """Return a Hub model's commit; of a folder, a digest of its files' names, sizes and times."""
     folder = Path(name)
     if not folder.is_dir():
         return str(getattr(config, "_commit_hash", None) or asked or "main")

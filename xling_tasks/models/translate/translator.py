@@ -26,90 +26,83 @@ from xling_tasks.errors import (
     user_path,
 )
 from xling_tasks.log import log
-from xling_tasks.models.backend import current_run_token
-from xling_tasks.models.model_config import SELF, ModelConfig
-from xling_tasks.models.translate import seq2seq as translate_seq2seq
+from xling_tasks.models.backend import id_of_model
+from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.translate.base import Translator
 from xling_tasks.models.translate.cached import CachedTranslator
 from xling_tasks.models.translate.chat import ChatTranslator
-from xling_tasks.models.translate.seq2seq import Seq2Seq
+from xling_tasks.models.translate.seq2seq import Seq2Seq, validate_args
 from xling_tasks.safe_json import json_objects
 
 __all__ = ["Translator", "load_translator", "parse_translator"]
 
-SEQ2SEQ = "seq2seq"
-FILE = "file"
+SEQ2SEQ, FILE = "seq2seq", "file"
 
 
 def parse_translator(name: str, value: Any) -> ModelConfig | None:
-    """The setting `translator`; None for no translator (`null` or `none`).
+    """Parse the setting `translator`; return None for no translator (`null` or `none`).
 
     Raises:
         SettingError: Naming the key that is wrong.
     """
     if value is None or value in ("", "none"):
         return None
-    spec = ModelConfig.parse(name, value)
-    if spec.model == SEQ2SEQ:
-        translate_seq2seq.checked_args(name, spec.model_args)
-        translate_seq2seq.checked_batch(name, spec.batch_size)
-    elif spec.model == FILE:
-        checked_path(name, spec.model_args)
-    return spec
+    config = ModelConfig.parse(name, value)
+    if config.model == SEQ2SEQ:
+        validate_args(name, config)
+    elif config.model == FILE:
+        _path_in(name, config.model_args)
+    return config
 
 
 def load_translator(
-    spec: ModelConfig,
+    config: ModelConfig,
     cache: str | bool | None = None,
     prompt: PromptTemplate | None = None,
 ) -> Translator:
-    """The translator of a setting; the same one for the same setting, so that tasks share it.
+    """Return the translator of a setting; the same one for the same setting.
 
-    Without a prompt, models of the harness are asked with ours.
+    Args:
+        config: The setting.
+        cache: The setting `xling_cache`.
+        prompt: What models of the harness are asked with; ours without one.
 
     Raises:
         XlingError: If the file is wrong, or the model cannot be built.
     """
-    token = current_run_token() if spec.model == SELF else None
-    if spec.model in (SEQ2SEQ, FILE):
+    if config.model in (SEQ2SEQ, FILE):
         # Which they do not use: others must not load a second copy.
         prompt = None
     elif prompt is None:
         prompt = PromptTemplates().get("translate", "en")
-    described = json.dumps(spec.__dict__, sort_keys=True, default=str)
-    return _shared(described, cache, prompt, token)
+    setting = json.dumps(config.__dict__, sort_keys=True, default=str)
+    return _shared(setting, cache, prompt, id_of_model(config))
 
 
 @functools.lru_cache(maxsize=4)
 def _shared(
-    spec_: str,
-    cache: str | bool | None,
-    prompt: PromptTemplate | None,
-    token: Any,
+    setting: str, cache: str | bool | None, prompt: PromptTemplate | None, model_id: int
 ) -> Translator:
-    spec = ModelConfig(**json.loads(spec_))
-    if spec.model == FILE:
-        return FileTranslator(spec)
-    engine = Seq2Seq(spec) if prompt is None else ChatTranslator(spec, prompt, cache)
+    config = ModelConfig(**json.loads(setting))
+    if config.model == FILE:
+        return FileTranslator(config)
+    engine = Seq2Seq(config) if prompt is None else ChatTranslator(config, prompt, cache)
     return CachedTranslator(engine, cache)
 
 
-_FIELDS = ("language", "text", "translation")
-_LEAST = 0.5
-"""With less of the texts a file is taken for the wrong one."""
-
+_FIELDS, _OPTIONAL = ("language", "text", "translation"), ("target",)
+_MINIMUM = 0.5  # with less of the texts a file is taken for the wrong one
 _HINT = (
     "Texts must be those of the answers that are scored: have the answers of a run OUT translated, "
     "and score the same answers with --model xling_replay --model_args path=OUT"
 )
-_OPTIONAL = ("target",)
 
 
 class FileTranslator(Translator):
     """Ready translations; a text that is not in the file has none, if most are in it."""
 
-    def __init__(self, spec: ModelConfig) -> None:
-        self._path = checked_path("translator", spec.model_args)
+    def __init__(self, config: ModelConfig) -> None:
+        self._path = _path_in("translator", config.model_args)
         self._translations = read_translations(self._path)
         self._digest = cache_key(sorted(self._translations.items()))[:12]
 
@@ -129,7 +122,7 @@ class FileTranslator(Translator):
             listed = ", ".join(sorted(f"{source} to {target}" for source, target in wanted))
             raise DataError(f"{self._path}: has no translations of {listed}. {_HINT}")
 
-    def _texts(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
+    def _translate(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
         pair = language_code(source), language_code(target)
         translations = {
             text: self._translations.get((*pair, text.strip())) if text.strip() else text
@@ -137,7 +130,7 @@ class FileTranslator(Translator):
         }
         failed = sum(text is None for text in translations.values())
         needed = sum(bool(text.strip()) for text in translations)
-        if failed > needed * (1 - _LEAST):
+        if failed > needed * (1 - _MINIMUM):
             raise DataError(
                 f"{self._path}: has {needed - failed} of the {needed} texts that this run needs "
                 f"from {pair[0]} to {pair[1]}. {_HINT}"
@@ -151,7 +144,7 @@ class FileTranslator(Translator):
 
 
 def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
-    r"""Whole texts with their translations, one JSON object a line.
+    r"""Read whole texts with their translations, one JSON object a line.
 
     Each has `language`, `text` and `translation`, and may have `target` (`en` if left out).
 
@@ -165,12 +158,9 @@ def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
         raise DataError(f"translator.model_args.path: {path}: {no_such(path)}")
     translations: dict[tuple[str, str, str], str] = {}
     for number, line in json_objects(path):
-        row = _row(f"{path}, line {number}", line)
-        key = (
-            language_code(row["language"]),
-            language_code(row.get("target", "en")),
-            row["text"].strip(),
-        )
+        row = _parse_row(f"{path}, line {number}", line)
+        target = language_code(row.get("target", "en"))
+        key = (language_code(row["language"]), target, row["text"].strip())
         if translations.setdefault(key, row["translation"]) != row["translation"]:
             raise DataError(
                 f"{path}, line {number}, field 'translation': differs from an earlier translation "
@@ -179,19 +169,15 @@ def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
     return translations
 
 
-def checked_path(name: str, args: Mapping[str, Any]) -> Path:
-    """The path in the model args of a file translator.
-
-    Raises:
-        SettingError: If there is none, or something else beside it.
-    """
+def _path_in(name: str, args: Mapping[str, Any]) -> Path:
+    """Return the path in the model args of a file translator."""
     refuse_unknown(f"{name}.model_args.", args, ["path"])
     if not isinstance(args.get("path"), str) or not args["path"]:
         raise SettingError(f"{name}.model_args.path: name a JSONL file of translations")
     return user_path(args["path"])
 
 
-def _row(place: str, row: dict[str, Any]) -> dict[str, str]:
+def _parse_row(place: str, row: dict[str, Any]) -> dict[str, str]:
     for field in row:
         if field not in (*_FIELDS, *_OPTIONAL):
             hint = did_you_mean(field, (*_FIELDS, *_OPTIONAL))

@@ -10,8 +10,8 @@ from lm_eval.api import registry
 from stored import Killed, dying_after, kept_in
 
 from xling_tasks.cache.response_cache import ResponseCache
-from xling_tasks.lm import journaled
 from xling_tasks.lm.baseline import BaselineLM
+from xling_tasks.lm.resumable import clear_finished
 from xling_tasks.tasks.verifiability import VerifiabilityTask
 
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
@@ -40,18 +40,19 @@ def mortal(run):
         registry.model_registry.register("mortal", target=Mortal)
 
     def run_(tasks, lives=10**9, metadata=QUICK, **options):
-        """A start of the command; None if it was killed, which lets go of its locks."""
+        """A start of the command; None if it was killed."""
         Mortal.asked = []
+        # A model without arguments is known in its process alone.
+        args = {"seed": 1234} | options.pop("model_args", {})
         options = {"model": "mortal", "limit": 4, "metadata": dict(metadata), **options}
         try:
             with dying_after(lives):
-                return run(tasks, **options)
+                return run(tasks, model_args=args, **options)
         except Killed:
-            journaled.end()
             return None
 
     yield run_
-    journaled.end()
+    clear_finished()
 
 
 def plain(results) -> str:
@@ -65,7 +66,7 @@ def plain(results) -> str:
 def test_a_killed_run_goes_on_where_it_was(mortal, own_cache, tasks, lives):
     whole = mortal(tasks)
     wanted = len(Mortal.asked)
-    journaled.end()
+    clear_finished()
     assert mortal(tasks, lives) is None
     assert sum(len(ResponseCache(folder)) for folder in kept_in(own_cache)) == lives
     again = mortal(tasks)
@@ -75,14 +76,14 @@ def test_a_killed_run_goes_on_where_it_was(mortal, own_cache, tasks, lives):
 
 def test_a_finished_run_leaves_nothing(mortal, own_cache):
     mortal([V, LL])
-    journaled.end()
+    clear_finished()
     assert not kept_in(own_cache)
     mortal(V)
     assert len(Mortal.asked) == 40
 
 
 def test_killed_while_scoring_asks_nothing_again(mortal, own_cache, monkeypatch):
-    def killed(self):
+    def killed(self, answered):
         raise Killed
 
     with monkeypatch.context() as patch:
@@ -115,7 +116,7 @@ def test_afresh_on_demand(mortal, own_cache):
     mortal(V, 9)
     mortal(V, metadata=QUICK | {"xling_resume": False})
     assert len(Mortal.asked) == 40
-    journaled.end()
+    clear_finished()
     (aside,) = kept_in(own_cache)
     assert ".aside-" in aside.name and len(ResponseCache(aside)) == 9
 

@@ -1,4 +1,4 @@
-"""What a run is warned of or refused for before anything is generated, whatever the task.
+"""What a run is refused for or warned of before anything is generated, whatever the task.
 
 Also what a user's YAML may change of ours: what our classes read. The harness writes a task's whole
 configuration into the results. A key that our class does not read would stand there as if it had
@@ -8,76 +8,86 @@ been used, so its value must be that of our template.
 from __future__ import annotations
 
 import functools
+import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 import yaml
 from lm_eval.api.task import TaskConfig
 
-from xling_tasks.data.availability import check_availability
+from xling_tasks.cache.paths import cache_folder
 from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, did_you_mean
-from xling_tasks.harness.backends import replayed, sent_temperature
-from xling_tasks.harness.run import current
+from xling_tasks.harness.backends import has_chat_template, sent_temperature, unwrapped
 from xling_tasks.log import warn_once
 from xling_tasks.models.model_config import SELF
 from xling_tasks.secrets import secrets_in
 from xling_tasks.settings import Settings
 
 
-def check_before_run(task: str, settings: Settings, temperatures: Sequence[float]) -> None:
-    """Look at how the task is run, and at the temperatures that it asks the model for."""
-    if keys := secrets_in(current().model_args):
+def check_run(task: Any) -> None:
+    """Look at how a task is run: keys in arguments, a replay, temperatures, the chat template."""
+    args, lm = task.model_args, task.run.lm
+    if keys := secrets_in(args):
         warn_once(
             f"a key may stand in --model_args {', '.join(keys)}; it is kept out of all "
             "files and logs, but the shell, the system's list of processes and lm_eval's table "
             "at the end show it. Where the backend reads an environment variable (OPENAI_API_KEY, "
             "HF_TOKEN, ...), give it there"
         )
-    _check_replay(task, settings)
-    _check_temperatures(task, temperatures)
+    _check_names(args, lm)
+    cache_folder(task.settings.xling_cache)
+    _check_replay(task)
+    for tau in task.temperatures if task.generates else ():
+        task.generation_arguments(tau)
+        if (sent := sent_temperature(lm, tau)) != tau:
+            raise SettingError(
+                f"{task.config.task}: this backend decodes at temperature {sent} where {tau} is "
+                f"asked for. Run it with --gen_kwargs temperature={sent}, so that the results say "
+                "what was used, or use another backend"
+            )
+    if task.generates and not task.run.chat_template and has_chat_template(lm):
+        warn_once(
+            "the model has a chat template, and it is not applied: most chat models answer badly "
+            "or not at all without. Run it with --apply_chat_template"
+        )
 
 
-def _check_replay(task: str, settings: Settings) -> None:
-    """A replay needs the task's log, and has no model for another role (judge, reader, ...)."""
-    replay = replayed(current().lm)
+def _check_names(args: Mapping[str, Any], lm: Any) -> None:
+    """Refuse what is neither a setting nor an argument of the model, if that can be told."""
+    kind = type(unwrapped(lm))
+    constructors = [base.__init__ for base in kind.__mro__ if "__init__" in vars(base)]  # type: ignore[misc]
+    named = [inspect.signature(constructor).parameters for constructor in constructors]
+    unknown = sorted(args.keys() - set().union(*named))
+    if not unknown:
+        return
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in named[0].values())
+    if not takes_any or kind.__module__.startswith("xling_tasks."):  # the model refused it
+        raise SettingError(f"--metadata {unknown[0]}: unknown setting")
+    warn_once(
+        f"--metadata or --model_args {', '.join(unknown)}: no setting of these tasks and no "
+        f"argument that {kind.__name__} names; is it misspelt?"
+    )
+
+
+def _check_replay(task: Any) -> None:
+    """Refuse a replay without the task's log, or with the model under test in another role."""
+    replay, settings = task.run.replay, task.settings
     if replay is None:
         return
-    replay.origin(task)
-    specs = [each.spec for each in settings.jury]
-    roles = {"judge": [settings.judge, *specs], "answer_extractor": [settings.answer_extractor]}
+    replay.origin(str(task.config.task))
+    judges = [settings.judge, *(each.spec for each in settings.jury)]
+    roles = {"judge": judges, "answer_extractor": [settings.answer_extractor]}
     for role, own in {**roles, "translator": [settings.translator]}.items():
-        if any(spec is not None and spec.model == SELF for spec in own):
+        if any(config is not None and config.model == SELF for config in own):
             raise SettingError(
                 f"--metadata {role}=self: xling_replay has the logged answers only, not the "
                 f"model that gave them; name a model, {role}="
                 '{"model": ..., "model_args": {...}}'
             )
-
-
-def _check_temperatures(task: str, temperatures: Sequence[float]) -> None:
-    """Never report a temperature that is not used: some backends put their own in its place."""
-    lm = current().lm
-    for asked in temperatures if lm is not None else ():
-        sent = sent_temperature(lm, asked)
-        if sent != asked:
-            raise SettingError(
-                f"{task}: this backend decodes at temperature {sent} where {asked} is asked for. "
-                f"Run it with --gen_kwargs temperature={sent}, so that the results say what was "
-                "used, or use another backend"
-            )
-
-
-def check_data(manager: Any, tasks: Any, settings: Settings) -> None:
-    """Look for the data of all tasks that a run asks for when the first of them is built."""
-    folder, index = task_folder(), getattr(manager, "task_index", {})
-    known = {name for name in tasks or () if isinstance(name, str) and name in index}
-    places = {name: getattr(index[name], "yaml_path", None) for name in sorted(known)}
-    names = tuple(name for name, path in places.items() if path and folder in path.parents)
-    _check_once(names, settings.data_dir, id(manager))
 
 
 def warn_of_unread_data(
@@ -91,11 +101,6 @@ def warn_of_unread_data(
     )
     shown = f"data_dir={settings.data_dir}"
     warn_once(f"{record.title}: the bundled texts are asked, and {shown} is not read; {own}")
-
-
-@functools.lru_cache(maxsize=8)
-def _check_once(names: tuple[str, ...], data_dir: str | None, run: int) -> None:
-    check_availability(names, data_dir)
 
 
 ALWAYS_READ = frozenset(
@@ -150,14 +155,14 @@ def check_read(kind: type, config: Mapping[str, Any], read: Iterable[str]) -> No
 
 
 def _template(kind: type) -> Mapping[str, Any]:
-    """What our template of a class, or of the nearest that it is made from, says."""
+    """Return what our template of a class, or of the nearest that it is made from, says."""
     names = (f"{each.__module__}.{each.__qualname__}" for each in kind.__mro__)
     return next((_templates()[name] for name in names if name in _templates()), {})
 
 
 @functools.cache
 def _templates() -> dict[str, Mapping[str, Any]]:
-    """The class of each of our templates -> what it says."""
+    """Return the class of each of our templates -> what it says."""
     texts = (path.read_text("utf-8") for path in sorted(task_folder().glob("*/_*_template_yaml")))
     return {
         match[1]: yaml.safe_load(_CLASS.sub("", text))

@@ -1,0 +1,173 @@
+"""Users' own questions as documents of the tasks: one task a language, for each criterion.
+
+What a question must have to be asked in a language follows from the criterion. A document has the
+form of the built-in data, so that the tasks need not know where it came from.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xling_tasks.data.custom.dataset import (
+    RUBRIC_SAMPLE,
+    CustomDataset,
+    invalid_choices,
+    load_custom_dataset,
+    missing_part,
+)
+from xling_tasks.data.custom.negatives import Negative, negatives_of
+from xling_tasks.data.custom.questions import Question
+from xling_tasks.data.dataset_info import DatasetInfo
+from xling_tasks.data.tables import natural_key
+
+RECORD = "custom"
+"""The record of users' own questions in task files."""
+
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "correctness": ("question", "answer"),
+    "consistency": ("question",),
+    "verifiability": ("question", "answer"),
+    "verifiability_ll": ("question", "answer"),
+    "mcqa": ("question", "choice"),
+    "rubric": ("question", "rubric"),
+}
+"""The kinds of task with a task for each language -> what their questions need."""
+
+_WITH_NEGATIVES = ("verifiability", "verifiability_ll")
+
+
+@dataclass(frozen=True)
+class CustomDocuments:
+    """A user's questions as one kind of task asks them.
+
+    Attributes:
+        kind: A key of `NEEDS`.
+        dataset: The user's file.
+    """
+
+    kind: str
+    dataset: CustomDataset
+
+    @classmethod
+    def load(cls, kind: str, data_dir: str | None, *, quiet: bool = False) -> CustomDocuments:
+        """Read and check the user's file; read, and logged unless it is to be `quiet`, once."""
+        sample = RUBRIC_SAMPLE if kind == "rubric" else None
+        return cls(kind, load_custom_dataset(data_dir, sample, quiet=quiet))
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What is known of the file as a data set."""
+        return self.dataset.info
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Name and digest of the file."""
+        return self.dataset.provenance
+
+    def docs(self, language: str) -> list[dict[str, Any]]:
+        """Return a document per question that can be asked in a language."""
+        return [
+            {
+                "question_id": question.id,
+                "language": language,
+                "question": question.texts[language]["question"],
+                **({"category": question.category} if question.category else {}),
+                **self._fields(question, language),
+                "parallel": not any(self.lack(question, code) for code in self.dataset.languages),
+            }
+            for question in self.dataset.questions
+            if not self.lack(question, language)
+        ]
+
+    def coverage(self, language: str) -> dict[str, Any]:
+        """Return how many questions there are, and which cannot be asked in a language and why."""
+        lacks = {each.id: self.lack(each, language) for each in self.dataset.questions}
+        reasons = {key: reason for key, reason in lacks.items() if reason}
+        return {
+            "questions": len(lacks),
+            "script": self.dataset.languages[language].script,
+            "invalid_rows": len(reasons),
+            "invalid_reasons": dict(Counter(reasons.values())),
+            "unusable_questions": sorted(reasons, key=natural_key),
+            **({"wrong_answers": self._count_negatives()} if self.kind in _WITH_NEGATIVES else {}),
+            **({"flagged": self.flagged} if self.flagged else {}),
+            **({"canary": self._canaries} if self._canaries else {}),
+        }
+
+    def languages(self) -> Iterator[str]:
+        """Yield the languages in which some question can be asked, English first."""
+        for code in self.dataset.languages:
+            if not all(self.lack(question, code) for question in self.dataset.questions):
+                yield code
+
+    def lack(self, question: Question, language: str) -> str:
+        """Return what a question lacks to be asked in a language, in words; '' if nothing."""
+        if reason := missing_part(question, language, NEEDS[self.kind]):
+            return reason
+        if self.kind not in _WITH_NEGATIVES or self._negatives(question, language):
+            return ""
+        negatives = negatives_of(self.dataset).get(question.id, ())
+        if any(language in negative.texts for negative in negatives):
+            return "other wrong answers than in other languages"
+        return "wrong answer missing"
+
+    def _fields(self, question: Question, language: str) -> dict[str, Any]:
+        """Return what a document has beside the question."""
+        if self.kind == "mcqa":
+            flagged = self.flagged.get(question.id)
+            return {
+                "options": question.options(language),
+                "answer": list(question.correct),
+                "several": self._several,
+                **({"flagged": flagged} if flagged else {}),
+            }
+        if self.kind == "rubric":
+            return _rubric_fields(question, language)
+        answer = question.texts[language].get("answer")
+        if self.kind not in _WITH_NEGATIVES:
+            return {"reference": answer}
+        right = {"answer_id": "right", "label": 1, "text": answer}
+        wrong = [
+            {"answer_id": each.id, "label": 0, "text": each.texts[language]}
+            for each in self._negatives(question, language)
+        ]
+        return {"reference": answer, "answers": [right, *wrong]}
+
+    def _negatives(self, question: Question, language: str) -> list[Negative]:
+        negatives = negatives_of(self.dataset).get(question.id, ())
+        return [negative for negative in negatives if negative.is_usable(language)]
+
+    def _count_negatives(self) -> dict[str, int]:
+        """Return how many wrong answers are the file's, and how many drawn."""
+        every = [each for own in negatives_of(self.dataset).values() for each in own]
+        drawn = sum(each.is_drawn for each in every)
+        return {"given": len(every) - drawn, "drawn": drawn}
+
+    @property
+    def flagged(self) -> dict[str, str]:
+        """Question -> why its options are unfair in some language; the same in all languages."""
+        return invalid_choices(self.dataset) if self.kind == "mcqa" else {}
+
+    @functools.cached_property
+    def _several(self) -> bool:
+        return any(len(question.correct) > 1 for question in self.dataset.questions)
+
+    @functools.cached_property
+    def _canaries(self) -> list[str]:
+        return sorted({each.canary for each in self.dataset.questions if each.canary})
+
+
+def _rubric_fields(question: Question, language: str) -> dict[str, Any]:
+    """Return turns, criteria and themes; the canary stays with the data, in logs too."""
+    categories = list(question.agreed_categories)
+    return {
+        "turns": [dict(turn) for turn in question.turns_in(language)],
+        "criteria": [{**item._asdict(), "tags": list(item.tags)} for item in question.rubric],
+        "themes": list(question.themes),
+        **({"categories": categories} if categories else {}),
+        **({"canary": question.canary} if question.canary else {}),
+    }

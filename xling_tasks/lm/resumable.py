@@ -1,0 +1,355 @@
+"""The model under test, which keeps its responses as they come: a killed run goes on from there.
+
+`ResumableLM` stands for the model while tasks of ours run, as the harness's own `CachingLM` does
+for `--use_cache`. Requests of ours to a service are sent by our transport (many at a time, with a
+seed each, sent again, by batches); all others go the model's own way. Responses lie in a
+`ResponseCache` per task, model and process until the run is over: a finished command that is run
+again asks anew.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from xling_tasks.cache.paths import cache_folder, cache_key
+from xling_tasks.cache.response_cache import ResponseCache
+from xling_tasks.errors import BackendError, user_path
+from xling_tasks.failed_response import FailedResponse, ModelResponse, is_failed, response_of
+from xling_tasks.harness.arguments import files_of, identity_of
+from xling_tasks.harness.backends import (
+    batch_size_of,
+    identify_model,
+    is_engine,
+    loads_for_each_call,
+    unwrapped,
+    uses_answer_cache,
+)
+from xling_tasks.harness.run import RunContext
+from xling_tasks.log import log
+from xling_tasks.logs.answers import doc_digest
+from xling_tasks.models.batches import open_batches
+from xling_tasks.models.http_api import ApiRequest, is_api_backend
+from xling_tasks.models.retry import ServiceUnavailable, format_reasons
+from xling_tasks.models.transport import ModelClient
+from xling_tasks.output import file_name
+
+ROLE = "the model under test"
+
+# Requests that an engine, which tells of responses at the end of a call only, is given at a time:
+# as many as take a minute, within these bounds.
+_SECONDS, _SLICE, _SMALLEST, _LARGEST = 60.0, 256, 16, 8192
+_RELOADING = 16  # times as many, where the engine loads its model anew for every call
+
+
+class ResumableLM:
+    """A model whose responses to some tasks are kept.
+
+    Attributes:
+        lm: The model itself, perhaps within the harness's answer cache.
+    """
+
+    def __init__(self, run: RunContext, tasks: Mapping[str, Any]) -> None:
+        self.lm, self._run, self._tasks = run.lm, run, tasks
+        settings = next(iter(tasks.values())).settings
+        self._resume = settings.xling_resume
+        folder = cache_folder(settings.xling_cache)
+        self._folder = user_path(self._resume) if isinstance(self._resume, str) else folder
+        self._caches: dict[str, ResponseCache] = {}
+        self._wanted, self._failed = 0, Counter[str]()
+        self._client, self._hook = None, None
+        self._waiting: dict[str, list[tuple[ResponseCache, str]]] = {}
+        self._early: dict[str, Any] = {}
+        clear_finished()
+        if run.replay is not None:
+            return
+        model = unwrapped(self.lm)
+        batches = open_batches(ROLE, model, self._folder) if settings.batch else None
+        if is_api_backend(model):
+            self._client = ModelClient(ROLE, model, run.model_args, batches=batches)
+        if hasattr(model, "set_cache_hook"):
+            self._hook = getattr(model, "cache_hook", None)
+            model.set_cache_hook(self)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.lm, name)
+
+    # What the harness asks for
+
+    def generate_until(self, requests: Sequence[Any], **options: Any) -> list[Any]:
+        """Return responses: those that are kept, and the model's."""
+        return self._answer("generate_until", requests, options)
+
+    def loglikelihood(self, requests: Sequence[Any], **options: Any) -> list[Any]:
+        """Return log-likelihoods: those that are kept, and the model's."""
+        return self._answer("loglikelihood", requests, options)
+
+    def add_partial(self, kind: str, request: Any, response: Any) -> None:
+        """Keep a response that a backend tells of while others are being generated."""
+        if self._hook is not None and not is_failed(response):
+            plain = str(response) if isinstance(response, str) else response
+            self._hook.add_partial(kind, request, plain)
+        waiting = self._waiting.get(_fingerprint(request))
+        if waiting:
+            cache, key = waiting.pop()
+            self._early[key] = response
+            self._keep(cache, key, response)
+
+    @property
+    def dbdict(self) -> Any:
+        """The harness's answer cache, for backends that look for one in their hook."""
+        return getattr(self._hook, "dbdict", None)
+
+    # Keeping
+
+    def _answer(self, kind: str, requests: Sequence[Any], options: dict[str, Any]) -> list[Any]:
+        requests = list(requests)
+        ours = [i for i, request in enumerate(requests) if request.task_name in self._tasks]
+        others = [i for i in range(len(requests)) if i not in {*ours}]
+        if self._run.replay is not None or not ours:
+            return list(getattr(self.lm, kind)(requests, **options))
+        responses: list[Any] = [None] * len(requests)
+        if others:
+            generated = getattr(self.lm, kind)([requests[i] for i in others], **options)
+            for i, response in zip(others, generated, strict=True):
+                responses[i] = response
+        keys = self._open_caches([requests[i] for i in ours])
+        places = dict(zip(ours, keys, strict=True))
+        pending = self._take_kept(places, responses)
+        self._continue(requests, places, pending)
+        try:
+            self._ask(kind, requests, places, pending, responses, options)
+        except (KeyboardInterrupt, SystemExit):
+            log.warning("stopped: %s", self._describe_kept())
+            raise
+        except ServiceUnavailable as error:
+            raise BackendError(f"{error}. {self._describe_kept()}") from error
+        except Exception:
+            log.error("%s", self._describe_kept())
+            raise
+        return responses
+
+    def _open_caches(self, requests: Sequence[Any]) -> list[tuple[ResponseCache, str]]:
+        """Return cache and key of each request; equal requests are told apart by their order."""
+        digests: dict[int, str] = {}
+        by_task: dict[str, list[str]] = {}
+        for request in requests:
+            document = id(request.doc)
+            digests[document] = digests.get(document) or doc_digest(request.doc)
+            key = cache_key(digests[document], request.request_type, request.args)[:32]
+            by_task.setdefault(request.task_name, []).append(key)
+        for task, keys in by_task.items():
+            self._caches[task] = self._open_cache(task, keys)
+        rest = {task: iter(_numbered(keys)) for task, keys in by_task.items()}
+        self._wanted += len(requests)
+        return [(self._caches[r.task_name], next(rest[r.task_name])) for r in requests]
+
+    def _open_cache(self, task: str, keys: Sequence[str]) -> ResponseCache:
+        """Return the cache of a task: another for other requests, another model or process."""
+        if self._folder is None:
+            return ResponseCache(None)
+        args = self._run.model_args
+        model = identify_model(self.lm, args), list(files_of(identity_of(args))), _torch_seed()
+        rank, size = getattr(self.lm, "rank", 0), getattr(self.lm, "world_size", 1)
+        name = f"{file_name(task)}-{cache_key(keys, model)[:16]}-rank{rank}of{size}"
+        folder = self._folder / "answers" / name
+        if self._resume is False and folder.is_dir():
+            folder.rename(folder.with_name(f"{name}.aside-{time.time_ns()}"))
+        return ResponseCache(folder)
+
+    def _take_kept(
+        self, places: Mapping[int, tuple[ResponseCache, str]], responses: list[Any]
+    ) -> list[int]:
+        """Fill in the responses that are kept; return the requests without one."""
+        for cache in self._caches.values():
+            own = {key: i for i, (of, key) in places.items() if of is cache}
+            for key, value in cache.get_many(own).items():
+                kept = response_of(**value) if isinstance(value, dict) else tuple(value)
+                responses[own[key]] = kept
+        pending = [i for i in places if responses[i] is None]
+        if len(pending) < len(places):
+            log.warning(
+                "resuming: %d of %d answers are there (%s); the rest is asked for. --metadata "
+                "xling_resume=false would ask for all of them afresh.",
+                len(places) - len(pending), len(places), self._folder,
+            )  # fmt: skip
+        return pending
+
+    def _keep(self, cache: ResponseCache, key: str, response: Any) -> None:
+        """Write a response down; a failed request has none, and is sent again by the next start."""
+        if is_failed(response):
+            self._failed[response.reason] += 1
+            cache.discard([key])
+        elif isinstance(response, str):
+            details = response.details() if isinstance(response, ModelResponse) else {}
+            cache.put_many({key: {"text": str(response), "details": details}})
+        else:
+            cache.put_many({key: response})
+
+    # Asking
+
+    def _ask(
+        self, kind: str, requests: Sequence[Any], places: Mapping[int, tuple[ResponseCache, str]],
+        pending: list[int], responses: list[Any], options: dict[str, Any],
+    ) -> None:  # fmt: skip
+        if self._client is not None and kind == "generate_until":
+            self._send(requests, places, pending, responses)
+            return
+        ask = getattr(self.lm, kind)
+        for part in self._slices(requests, pending):
+            self._waiting, self._early = {}, {}
+            for i in reversed(part) if not is_engine(self.lm) else ():
+                self._waiting.setdefault(_fingerprint(requests[i].args), []).append(places[i])
+            for i, response in zip(part, ask([requests[i] for i in part], **options), strict=True):
+                responses[i], (cache, key) = response, places[i]
+                if self._early.get(key) != response:
+                    self._keep(cache, key, response)
+        self._waiting = {}
+        short = max(self._run.all_gather(len(pending))) - len(pending)
+        if short:  # a model spread over processes needs all of them each time
+            ask([requests[-1]] * short, **options)
+
+    def _send(
+        self, requests: Sequence[Any], places: Mapping[int, tuple[ResponseCache, str]],
+        pending: list[int], responses: list[Any],
+    ) -> None:  # fmt: skip
+        """Send requests by our transport; of `--use_cache` take what is there, and give it more."""
+        cached = uses_answer_cache(self.lm)
+        known = self.lm.dbdict if cached else {}
+        stored = {i: _stored_key(requests[i]) for i in pending} if cached else {}
+        for i, key in stored.items():
+            if key is not None and key in known:
+                responses[i] = known[key]
+        open_ = [i for i in pending if responses[i] is None]
+        sent = [ApiRequest(*requests[i].args[:2]) for i in open_]
+        assert self._client is not None
+
+        def keep(position: int, response: ModelResponse) -> None:
+            self._keep(*places[open_[position]], response)
+
+        bar = tqdm(total=len(sent), desc="Asking the model", disable=not sent)
+        with bar, contextlib.closing(self._client.send(sent, keep)) as arriving:
+            for arrived in arriving:
+                bar.update(len(arrived))
+                for position, response in arrived:
+                    i = open_[position]
+                    responses[i] = response
+                    if isinstance(response, FailedResponse):
+                        self._keep(*places[i], response)
+                    elif stored.get(i) is not None:
+                        known[stored[i]] = str(response)
+
+    def _slices(self, requests: Sequence[Any], pending: Sequence[int]) -> Iterator[list[int]]:
+        """Yield all at once; to engines, the longest prompts first, what takes a minute."""
+        if not is_engine(self.lm) or getattr(self.lm, "world_size", 1) > 1:
+            yield from [list(pending)] if pending else []
+            return
+        rest = sorted(pending, key=lambda i: -len(str(requests[i].args[0])))
+        times = _RELOADING if loads_for_each_call(self.lm) else 1
+        fixed = batch_size_of(self.lm)
+        size, at = fixed or _SLICE * times, 0
+        while at < len(rest):
+            began = time.monotonic()
+            yield rest[at : at + size]
+            at += size
+            if fixed is None:
+                took = max(time.monotonic() - began, 1e-3)
+                size = int(min(size * min(2.0, _SECONDS * times / took), _LARGEST * times))
+                size = max(size, _SMALLEST)
+
+    def _continue(
+        self, requests: Sequence[Any], places: Mapping[int, Any], pending: Sequence[int]
+    ) -> None:
+        """Draw on: with the same seed a second start would draw the first one's responses again."""
+        starts = max((cache.files_before for cache in self._caches.values()), default=0)
+        if not pending or not starts:
+            return
+        _reseed(int(cache_key(sorted(self._caches), starts)[:8], 16) % 2**31)
+        if (go_on := getattr(unwrapped(self.lm), "continue_after", None)) is not None:
+            left = set(pending)
+            go_on([requests[i] for i in places if i not in left])
+
+    # The end
+
+    def _describe_kept(self) -> str:
+        kept = sum(map(len, self._caches.values()))
+        if self._folder is None:
+            return f"{kept} of {self._wanted} answers came; without a cache folder none is kept"
+        return (
+            f"{kept} of {self._wanted} answers are kept in {self._folder / 'answers'}; start the "
+            "same command again to ask only for the rest."
+        )
+
+    def conclude(self, *, finished: bool) -> None:
+        """End the run; responses of a finished one go once its results are written."""
+        if self._hook is not None:
+            unwrapped(self.lm).set_cache_hook(self._hook)
+        if self._failed:
+            log.warning(
+                "%d requests to the model under test failed (%s) and are unscored. %s",
+                self._failed.total(), format_reasons(self._failed), self._describe_kept(),
+            )  # fmt: skip
+        for cache in self._caches.values():
+            cache.close()
+        # The harness's answer cache keeps no sampled responses, so `--use_cache` keeps ours.
+        if finished and not self._failed and not uses_answer_cache(self.lm):
+            _finished.extend(self._caches.values())
+
+
+_finished: list[ResponseCache] = []
+
+
+@atexit.register
+def clear_finished() -> None:
+    """Remove the responses of runs whose results are written; after an error they stay."""
+    if getattr(sys, "last_value", None) is None:
+        for cache in _finished:
+            cache.close(clear=True)
+    _finished.clear()
+
+
+def _numbered(keys: Sequence[str]) -> Iterator[str]:
+    """Yield keys, equal ones with another number each."""
+    seen = Counter[str]()
+    for key in keys:
+        seen[key] += 1
+        yield f"{key}.{seen[key]}"
+
+
+def _fingerprint(request: Any) -> str:
+    return json.dumps(list(request[:2]), sort_keys=True, default=str)
+
+
+def _stored_key(request: Any) -> str | None:
+    """Return the key of a request in the harness's answer cache; None of sampled ones."""
+    from lm_eval.api.model import hash_args
+
+    if request.args[1].get("do_sample", False):
+        return None
+    key: str = hash_args("generate_until", request.args)
+    return key
+
+
+def _torch_seed() -> int | None:
+    """Return the seed that local backends sample from (`--seed`)."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else int(torch.initial_seed())
+
+
+def _reseed(seed: int) -> None:
+    """Set the random streams that local backends sample from."""
+    import numpy as np
+
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(seed)

@@ -1,1 +1,0 @@
-"""The tasks over users' own questions."""

@@ -1,0 +1,150 @@
+"""What a run says of the responses themselves: which did not come, were cut off or repeat."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from xling_tasks.errors import BackendError
+from xling_tasks.failed_response import (
+    FailedResponse,
+    ModelResponse,
+    details_of,
+    is_empty,
+    is_truncated,
+)
+from xling_tasks.harness.backends import may_be_cut
+from xling_tasks.log import log
+from xling_tasks.outcomes import OUTCOME, OUTCOMES
+from xling_tasks.readers.reasoning import strip_reasoning
+
+BY_LANGUAGE = "by_language"
+"""Where the record of a question's responses has its counts by language."""
+
+_TOKENS = ("prompt", "completion", "reasoning")
+_REPEATED = 0.5
+"""A share of the questions with one response, above which a service may be what speaks."""
+_FEW = 10
+"""Questions below which equal responses say nothing."""
+
+
+def single_text(result: Any, where: str) -> Any:
+    """Return the one response that a filter leaves of one, which may come as a list."""
+    if not isinstance(result, list):
+        return result
+    if len(result) != 1:
+        raise BackendError(f"{where} leaves {len(result)} responses of one; every one is scored")
+    return result[0]
+
+
+def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """Return what a sample keeps of its responses.
+
+    These are: how many were asked for; outcome, reason, finish reason and tokens of each, where
+    there are any; and counts by language of the prompt. Tokenizers make several
+    times the tokens of one language that they make of another, so the same room may cut answers in
+    one alone.
+    """
+    codes, room = task.prompt_languages(doc), task.config.generation_kwargs.get("max_gen_toks")
+    counts: dict[str, Counter[str]] = {}
+    for number, text in enumerate(texts):
+        own = counts.setdefault(codes[number * len(codes) // len(texts)], Counter())
+        own["asked"] += 1
+        own["cut"] += task.scores_texts and may_be_cut(task.run.lm, text, room)
+        if isinstance(text, ModelResponse) and text.usage:
+            own.update({**text.usage, "answers": 1})
+    return {
+        "asked": len(texts),
+        "responses": details_of([[text] for text in texts]),
+        BY_LANGUAGE: {code: dict(+own) for code, own in counts.items()},
+    }
+
+
+def digest_of(text: str) -> int | None:
+    """Return what tells whether two questions got the same response; None of none."""
+    if isinstance(text, FailedResponse) or is_empty(text):
+        return None
+    digest = hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:6], "big")
+
+
+def summarize(task: Any, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return outcomes, cut responses and tokens by language, of the records of all questions."""
+    outcomes: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
+    for record in records:
+        for code, outcome in record.get(OUTCOME, {}).items():
+            outcomes.setdefault(code, Counter())[outcome] += 1
+        for code, own in record[BY_LANGUAGE].items():
+            counts.setdefault(code, Counter()).update(own)
+    cut = sum(own["cut"] for own in counts.values())
+    if cut:
+        log.warning(
+            "%s: %d of %d answers are as long as they may be, so perhaps cut off, and scored as "
+            "they are. Give them more room: --gen_kwargs max_gen_toks=...",
+            task.config.task, cut, sum(own["asked"] for own in counts.values()),
+        )  # fmt: skip
+    tokens = {code: {kind: own[kind] for kind in (*_TOKENS, "answers") if own[kind]}
+              for code, own in counts.items() if own["answers"]}  # fmt: skip
+    by_code = {code: {name: own[name] for name in OUTCOMES if own[name]}
+               for code, own in outcomes.items()}  # fmt: skip
+    return {
+        **({"outcomes": by_code} if by_code else {}),
+        **({"cut": {c: [own["cut"], own["asked"]] for c, own in counts.items()}} if cut else {}),
+        **({"tokens": tokens} if tokens else {}),
+    }
+
+
+def warn_of_reasoning(task: Any) -> None:
+    """Warn where texts to be scored hold a model's reasoning, or where it has no end."""
+    texts = [instance.resps[0] for instance in task.instances]
+    stripped = [(str(text), strip_reasoning(text)) for text in texts]
+    marked = sum(text != rest for text, rest in stripped)
+    unfinished = sum(rest is None for _, rest in stripped)
+    # A server's parser takes the reasoning away: then nothing is left, and it was cut off.
+    unfinished += sum(not text.strip() and is_truncated(text) for text in texts)
+    if marked and task.scores_texts:
+        log.warning(
+            "%s: %d answers hold the model's thinking (<think>), which is scored as if it were "
+            "the answer. Have it removed: think_end_token=... in --model_args of hf and vllm, "
+            "or the server's reasoning parser.",
+            task.config.task, marked,
+        )  # fmt: skip
+    elif unfinished:
+        log.warning(
+            "%s: %d of %d replies end within the model's thinking, before any answer. Give it "
+            "more room (--gen_kwargs max_gen_toks=...), or switch its thinking off.",
+            task.config.task, unfinished, len(texts),
+        )  # fmt: skip
+
+
+_MISSING = {
+    "failed_rate": "failed and are unscored",
+    "content_filter_rate": "were held back by the service",
+    "empty_rate": "are empty (a model that thinks first needs more room: max_gen_toks)",
+    "judge_failed_rate": "were not judged",
+    "translation_failed_rate": "were not translated",
+}
+"""What the table of scores does not show, and its reader must know of where there is any."""
+
+
+def warn_of_missing(task: str, recorded: Mapping[str, Any]) -> None:
+    """Warn where some of a task's responses are no answers or unscored, or most are one text."""
+    found = [
+        f"{name.removeprefix(start).lstrip('_') or 'all'}: {value:.1%} of the answers {words}"
+        for start, words in _MISSING.items()
+        for name, value in recorded.items()
+        if name.startswith(start) and isinstance(value, float) and value > 0
+    ]
+    if found:
+        more = f", and {len(found) - 6} more" if len(found) > 6 else ""
+        log.warning("%s: %s%s", task, "; ".join(found[:6]), more)
+    repeated, n = recorded.get("repeated_responses"), recorded.get("n_responses") or 0
+    if repeated is not None and repeated > _REPEATED and n >= _FEW:
+        log.warning(
+            "%s: %.0f%% of the questions got the same response word for word; if it is a message "
+            "of the service rather than an answer, these scores say nothing of the model",
+            task, 100 * repeated,
+        )  # fmt: skip

@@ -1,0 +1,248 @@
+"""Rubrics: the model answers a conversation; a judge says which criteria its answer meets.
+
+The form and the score are HealthBench's (arXiv:2505.08775): points of the criteria met over all
+positive points. The conversation goes through the chat template turn by turn. Other than there,
+a criterion without a readable verdict leaves its answer unscored, and is counted.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from xling_metrics.rubric import rubric_bounds, rubric_score
+from xling_metrics.tokenization import load_segmenter
+
+from xling_tasks.criteria.metric import Metric
+from xling_tasks.criteria.rubric import GradedAnswer, points_of_group
+from xling_tasks.data.custom.conversations import ROLES, make_transcript
+from xling_tasks.data.custom.questions import Turn
+from xling_tasks.data.custom.rubric_items import tag_values
+from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.failed_response import is_failed, is_filtered
+from xling_tasks.log import log, warn_once
+from xling_tasks.models.backend import load_backend
+from xling_tasks.models.rubric import RubricInput, RubricItemResult, build_prompts, grade_items
+from xling_tasks.tasks.requests import STAND_IN, AuxiliaryRequest
+from xling_tasks.tasks.task import Answered, HealthTask, Request
+
+_OF_ROWS = {"theme": "themes", "category": "categories"}
+"""Tags of conversations that have a score each, with the field that holds them."""
+
+_OF_CRITERIA = ("axis", "level")
+"""Tags of criteria; `level:cluster` are those of HealthBench Consensus."""
+
+_MAX_GROUPS = 40
+"""Groups of a kind with a metric each; a file with more of them has tags of another kind."""
+
+_TURN_ENDS = tuple(f"\n{name}:" for name in ROLES.values())
+
+
+class RubricTask(HealthTask):
+    """Conversations with rubrics in one language.
+
+    Attributes:
+        judge: The model that grades; None without one.
+    """
+
+    criterion = "rubric"
+    prompt_name = "rubric"
+    reads_keys = frozenset({"generation_kwargs"})
+    judge: Any = None
+
+    # The conversation
+
+    def prompts(self, doc: dict[str, Any]) -> list[str]:
+        """Return the conversation to read."""
+        return [str(doc["question"])]
+
+    def fewshot_context(self, doc: dict[str, Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """Return the conversation as messages through the chat template, or as a transcript."""
+        turns: list[Turn] = doc["turns"]
+        instruction = kwargs.get("system_instruction")
+        if instruction:
+            own = [turn["content"] for turn in turns if turn["role"] == "system"]
+            turns = [turn for turn in turns if turn["role"] != "system"]
+            turns = [{"role": "system", "content": "\n\n".join([instruction, *own])}, *turns]
+        template: Callable[..., Any] | None = kwargs.get("chat_template")
+        if kwargs.get("apply_chat_template") and template is not None:
+            return [template([dict(turn) for turn in turns], add_generation_prompt=True)]
+        if self.run.lm is not None:
+            warn_once(
+                "xling_custom_rubric: without --apply_chat_template conversations are asked as a "
+                "plain transcript ('User: ... Assistant: ...')"
+            )
+        said = "\n\n".join(f"{ROLES[turn['role']]}: {turn['content']}" for turn in turns)
+        return [f"{said}\n\n{ROLES['assistant']}:"]
+
+    def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
+        """Return one; a transcript's also ends where the model goes on for the user."""
+        requests = super().requests(doc, number)
+        if self._chat:
+            return requests
+        until = requests[0].arguments.get("until") or []
+        stops = [*([until] if isinstance(until, str) else until), *_TURN_ENDS]
+        return [Request(kind, {**arguments, "until": stops}) for kind, arguments in requests]
+
+    # The judge
+
+    def prompt_templates(self) -> dict[str, PromptTemplate]:
+        """Return the judge's, where there is one; the model sees the conversation as it is."""
+        if self.settings.judge is None:
+            return {}
+        return {"rubric": self.templates.get("rubric", "en")}
+
+    def prepare(self) -> None:
+        """Reach the judge before anything is generated; say so if there is none."""
+        if self.predict_only:
+            return
+        load_segmenter(self.language)
+        if self.settings.judge is None:
+            warn_once(
+                "Rubrics: no judge is set, so there are no scores; reporting length_words, "
+                "empty_rate and langid_match only. Set one with --metadata "
+                '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
+            )
+            return
+        self.judge = load_backend("judge", self.settings.judge, self.settings.xling_cache)
+        self.judge.check()
+
+    def score(self, answered: Sequence[Answered]) -> list[GradedAnswer]:
+        """Have all distinct answers graded in one batch; empty and blocked ones earn nothing."""
+        results: dict[RubricInput, tuple[RubricItemResult, ...]] = {}
+        inputs = [self._input(one.doc, one.texts[0]) for one in answered]
+        if self.judge is not None:
+            asked = dict.fromkeys(
+                item for item in inputs
+                if item.answer.strip() and not is_failed(item.answer)
+                and not is_filtered(item.answer)
+            )  # fmt: skip
+            template, batch = self.prompt_templates()["rubric"], self.settings.rubric_batch_size
+            graded = grade_items(list(asked), template, self.judge, batch)
+            results = dict(zip(asked, graded, strict=True))
+        return [
+            self._row(one.doc, item.answer, results.get(item))
+            for one, item in zip(answered, inputs, strict=True)
+        ]
+
+    def _input(self, doc: Mapping[str, Any], answer: str) -> RubricInput:
+        criteria = tuple(each["text"] for each in doc["criteria"])
+        return RubricInput(make_transcript(doc["turns"]), answer, criteria, self.language_name)
+
+    def _row(
+        self, doc: Mapping[str, Any], answer: str, results: Sequence[RubricItemResult] | None
+    ) -> GradedAnswer:
+        about = self.answer_language().of_answer(answer)
+        if self.judge is None:
+            return GradedAnswer(about)
+        if results is None:
+            met = None if is_failed(answer) else False
+            results = (RubricItemResult(met),) * len(doc["criteria"])
+        met_by_item = [each.met for each in results]
+        points = [each["points"] for each in doc["criteria"]]
+        score = rubric_score(met_by_item, points)
+        return GradedAnswer(
+            about,
+            met_by_item,
+            any(each.reason for each in results),
+            [sum(each.repaired for each in results), len(results)],
+            score,
+            dict(self._score_groups(doc, met_by_item, score)),
+            _record(met_by_item, points, results, score),
+        )
+
+    def _score_groups(
+        self, doc: Mapping[str, Any], met: Sequence[bool | None], score: float | None
+    ) -> Iterable[tuple[str, float | None]]:
+        """Yield the scores of an answer by theme, category, axis and level."""
+        for kind, slugs in self._groups.items():
+            own = set(map(_slug, doc.get(_OF_ROWS[kind], ()))) if kind in _OF_ROWS else None
+            for slug in slugs:
+                if own is not None:
+                    yield f"{kind}_{slug}", score if slug in own else None
+                else:
+                    yield f"{kind}_{slug}", _score_tagged(kind, slug, met, doc["criteria"])
+
+    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
+        """Return the judge's prompts, with a text as long as answers are."""
+        if self.settings.judge is None:
+            return []
+        item, batch = self._input(doc, STAND_IN), self.settings.rubric_batch_size
+        role, room = self.settings.judge_role(0), self.settings.judge.max_gen_toks
+        template = self.prompt_templates()["rubric"]
+        return [
+            AuxiliaryRequest(role, text, room) for text, _ in build_prompts(item, template, batch)
+        ]
+
+    # Metrics
+
+    def own_metrics(self) -> list[Metric]:
+        """Return the criterion's metrics, and the points of the file's own groups."""
+        if self.judge is None:
+            return super().own_metrics()
+        names = [f"{kind}_{slug}" for kind, slugs in self._groups.items() for slug in slugs]
+        return [*super().own_metrics(), *map(points_of_group, names)]
+
+    @functools.cached_property
+    def _groups(self) -> dict[str, tuple[str, ...]]:
+        """Themes, categories, axes and levels of the file, as metrics are called."""
+        questions = self.data.dataset.questions
+        found = {
+            "theme": {_slug(theme) for each in questions for theme in each.themes},
+            "category": {_slug(name) for each in questions for name in each.agreed_categories},
+        }
+        for kind in _OF_CRITERIA:
+            tags = (tag_values(kind, item.tags) for each in questions for item in each.rubric)
+            found[kind] = {_slug(tag) for own in tags for tag in own}
+        return {kind: self._few(_OF_ROWS.get(kind, kind), own) for kind, own in found.items()}
+
+    def _few(self, what: str, slugs: Iterable[str]) -> tuple[str, ...]:
+        named = sorted(filter(None, slugs))
+        if len(named) <= _MAX_GROUPS:
+            return tuple(named)
+        log.warning(
+            "%s: %d %s, so there is no score for each of them (at most %d)",
+            self._name, len(named), what, _MAX_GROUPS,
+        )  # fmt: skip
+        return ()
+
+
+def _record(
+    met: Sequence[bool | None],
+    points: Sequence[float],
+    results: Sequence[RubricItemResult],
+    score: float | None,
+) -> dict[str, Any]:
+    """Return what is logged of an answer's grading: verdicts, bounds, and each reply once."""
+    bounds = rubric_bounds(met, points)
+    replies = list(dict.fromkeys(each.text for each in results if each.text is not None))
+    reasons = sorted({each.reason for each in results if each.reason})
+    return {
+        "scored": score is not None,
+        "met": list(met),
+        "low": None if bounds is None else bounds.low,
+        "high": None if bounds is None else bounds.high,
+        "replies": replies,
+        **({"failed": reasons} if reasons else {}),
+    }
+
+
+def _score_tagged(
+    kind: str, slug: str, met: Sequence[bool | None], criteria: Sequence[Mapping[str, Any]]
+) -> float | None:
+    """Return the score over the criteria of one axis or level."""
+    own = [
+        (known, each["points"])
+        for known, each in zip(met, criteria, strict=True)
+        if slug in map(_slug, tag_values(kind, each["tags"]))
+    ]
+    score: float | None = rubric_score([known for known, _ in own], [worth for _, worth in own])
+    return score
+
+
+def _slug(tag: str) -> str:
+    """Return a tag as a part of a metric's name, which never looks like a temperature."""
+    slug = re.sub(r"[\W_]+", "_", tag.lower()).strip("_")
+    return re.sub(r"_t(?=\d)", "_t_", slug)

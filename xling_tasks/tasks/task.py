@@ -1,0 +1,617 @@
+"""The task class that all criteria share.
+
+A document is a question, so that `--limit` and standard errors count questions. A criterion defines
+four things: the `prompts` of a document, the `requests` for a prompt (one for every response that
+is wanted, with a seed of its own), `score` of all responses at once (judges, translators and
+encoders work there in one batch), and its table of metrics.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, ClassVar, NamedTuple
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.task import ConfigurableTask
+
+from xling_tasks import __version__
+from xling_tasks.criteria import CRITERIA, about
+from xling_tasks.criteria.metric import Metric
+from xling_tasks.criteria.responses import (
+    INVALID_ROWS,
+    LANGID_MATCH,
+    RESPONSE_METRICS,
+    Responses,
+)
+from xling_tasks.data.custom.documents import RECORD, CustomDocuments
+from xling_tasks.data.dataset_info import DATASETS, DatasetInfo
+from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
+from xling_tasks.data.protocols import check_criterion
+from xling_tasks.data.xlinghealth import load
+from xling_tasks.errors import BackendError, DataError, PromptError, SettingError
+from xling_tasks.failed_response import RESPONSES, FailedResponse, is_failed
+from xling_tasks.harness.backends import clean_reply, has_loglikelihood, takes_seed
+from xling_tasks.harness.evaluation import clean_saved_results, install
+from xling_tasks.harness.run import HarnessChanged, RunContext
+from xling_tasks.lm.resumable import ResumableLM
+from xling_tasks.log import log, warn_once
+from xling_tasks.models.retry import failure_counts, failures_by_role
+from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
+from xling_tasks.secrets import redact, remember
+from xling_tasks.settings import Settings, model_args_in, temperatures
+from xling_tasks.tasks.answer_language import AnswerLanguage
+from xling_tasks.tasks.preflight import check_read, check_run, warn_of_unread_data
+from xling_tasks.tasks.requests import AuxiliaryRequest, request_seed
+from xling_tasks.tasks.responses import (
+    digest_of,
+    record_of,
+    single_text,
+    summarize,
+    warn_of_missing,
+    warn_of_reasoning,
+)
+
+install(ResumableLM)
+
+
+class DocList(list[dict[str, Any]]):
+    """Documents as they are, with the one part of a `datasets.Dataset` the harness asks for."""
+
+    @property
+    def features(self) -> dict[str, None]:
+        """The documents' fields."""
+        return dict.fromkeys(self[0])
+
+
+class Request(NamedTuple):
+    """One request to the model under test; `arguments` follow the prompt."""
+
+    kind: str
+    arguments: Any
+
+
+class Answered(NamedTuple):
+    """A document with the responses to its requests, in their order, through one filter."""
+
+    doc: dict[str, Any]
+    texts: tuple[Any, ...]
+
+    @property
+    def key(self) -> Hashable:
+        """What finds its scores again."""
+        return self.doc["question_id"], self.texts
+
+
+class HealthTask(ConfigurableTask):  # type: ignore[misc]
+    """Base of all tasks; a YAML names the class, the data and the language.
+
+    Attributes:
+        criterion: A key of `CRITERIA`, whose table of metrics it makes.
+        custom_criterion: That of users' own questions, where it is another one.
+        prompt_name: The prompt of its questions.
+        native_as_published: Whether the paper's instructions are in the question's language.
+        scores_texts: Whether responses are scored as they are, rather than read for an answer.
+        swept: Whether it asks at several temperatures; `score` then gives rows by temperature.
+        reads_keys: The keys of a YAML that it reads, beside those that all tasks do.
+    """
+
+    is_health_task: ClassVar[bool] = True  # by which `harness.evaluation` knows it
+    criterion: str
+    custom_criterion: ClassVar[str] = ""
+    prompt_name: str
+    native_as_published: ClassVar[bool] = False
+    scores_texts: ClassVar[bool] = True
+    swept: ClassVar[bool] = False
+    reads_keys: ClassVar[frozenset[str]] = frozenset({"generation_kwargs", "description"})
+
+    record: DatasetInfo
+    provenance: Mapping[str, Any]
+    data: Any
+    translator: Any = None
+    extractor: Any = None
+    run: RunContext = RunContext()
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        check_read(config.get("class", type(self)), config, self.reads_keys)
+        config = {key: value for key, value in config.items() if key != "class"}
+        metadata = config.get("metadata") or {}
+        remember(metadata)
+        clean_saved_results()
+        self.settings = Settings.parse(metadata, None)
+        self.model_args = model_args_in(metadata)
+        self.language: str = config["dataset_kwargs"].get("language", "en")
+        self.languages: tuple[str, ...] = (self.language,)
+        self.templates = PromptTemplates(self.settings.prompt_templates)
+        self.predict_only = False
+        self._name = str(config.get("task"))
+        if config["dataset_kwargs"]["record"] == RECORD:
+            self.criterion = self.custom_criterion or self.criterion
+        self._reset()
+        if self.settings.protocol is not None:
+            check_criterion(self._name, self.criterion)
+        super().__init__(config=deepcopy(config))
+
+    def _reset(self) -> None:
+        self._chat = False
+        self._rows: dict[Hashable, Any] = {}
+        self.__dict__.pop("_tables", None)
+        self._standard_errors: dict[str, list[float | None]] = {}
+        self._summary: dict[str, Any] = {}
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._answer_languages: dict[str, AnswerLanguage] = {}
+        self._instructions: dict[str, str] = {}
+
+    def start(self, run: RunContext) -> None:
+        """Take up a run; the harness is about to evaluate (`harness/evaluation.py`)."""
+        self._reset()
+        self.run = run
+
+    def end(self) -> None:
+        """Let go of the run's model, which may be large."""
+        self.run = RunContext()
+
+    # Data
+
+    def download(self, dataset_kwargs: Any = None, **kwargs: Any) -> None:
+        """Load the documents; the harness calls this from its constructor."""
+        docs = self.load_docs(str((dataset_kwargs or {})["record"]))
+        if not docs:
+            hint = "`xling data check FILE` says what each task can use"
+            raise DataError(
+                f"{self._name}: no question of {self.record.title} is usable in "
+                f"{self.language!r} ({self._count_reasons(self.language)}); "
+                + (hint if self.is_custom else "is data_dir the right file?")
+            )
+        warn_of_unread_data(self.record, self.provenance, self.settings)
+        self.dataset = {"test": DocList(docs)}
+
+    def load_docs(self, record: str) -> list[dict[str, Any]]:
+        """Load the questions of one language; sets `record` and `provenance` on the way."""
+        if record == RECORD:
+            self._load_custom()
+        else:
+            self.record = DATASETS[record]
+            self.data = load(self.record, self.settings.data_dir)
+        self.provenance = self.data.provenance
+        return [self.keep(doc) for doc in self.data.docs(self.language) if self.is_usable(doc)]
+
+    def _load_custom(self) -> None:
+        """Load the user's own questions."""
+        settings, known = self.settings, self.config.dataset_kwargs
+        self.data = CustomDocuments.load(self.criterion, settings.data_dir)
+        self.record, languages = self.data.info, self.data.dataset.languages
+        usable = set(self.data.languages())
+        for code in {*(settings.languages or ()), self.language} - languages.keys():
+            raise SettingError(
+                f"{self._name}: the file has no questions in {code!r}; its languages are "
+                f"{', '.join(languages)}"
+            )
+        if usable and "language" not in known:
+            raise HarnessChanged(
+                f"{self._name} was not divided into a task for each language of the file "
+                f"({', '.join(languages)}); a task file of your own names one in dataset_kwargs"
+            )
+        for code in languages.keys() - usable if usable else ():
+            reasons = self._count_reasons(code)
+            warn_once(f"xling_custom_{self.criterion}: language {code} is left out: {reasons}")
+
+    def _count_reasons(self, language: str) -> str:
+        """Return why questions cannot be used in a language, and how many."""
+        coverage = self.data.coverage(language) if self.is_custom else self.coverage()
+        reasons = coverage.get("invalid_reasons") or {}
+        return ", ".join(f"{reason}: {number}" for reason, number in reasons.items())
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether the questions are the user's own."""
+        return isinstance(getattr(self, "data", None), CustomDocuments)
+
+    def is_usable(self, doc: dict[str, Any]) -> bool:
+        """Return whether the task can ask this question."""
+        return True
+
+    def keep(self, doc: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a document that the task needs."""
+        return doc
+
+    def coverage(self) -> dict[str, Any]:
+        """Return what was read and what cannot be used, with at least `invalid_rows`."""
+        return dict(self.data.coverage(self.language))
+
+    # Prompts
+
+    @property
+    def prompt_language_chosen(self) -> bool:
+        """Whether the user chose the language of the instructions."""
+        return "prompt_language" in self.settings.given
+
+    @property
+    def replayed_run(self) -> Mapping[str, Any]:
+        """What the run that is replayed recorded of this task; empty where nothing is replayed."""
+        replay = self.run.replay
+        return {} if replay is None else dict(replay.recorded(self._name))
+
+    def instruction_language(self, language: str) -> str:
+        """Return the language of the instructions to questions in a language."""
+        if language not in self._instructions:
+            self._instructions[language] = self._choose_instruction(language)
+        return self._instructions[language]
+
+    def _choose_instruction(self, language: str) -> str:
+        setting = self.settings.prompt_language
+        if not self.prompt_language_chosen:  # a replay asks as the run asked
+            setting = (self.replayed_run.get("settings") or {}).get("prompt_language", setting)
+        native = self.native_as_published if setting == "published" else setting == "native"
+        if not native:
+            return "en"
+        if self.is_custom and setting == "published":
+            try:
+                self.templates.get(self.prompt_name, language)
+            except PromptError:
+                warn_once(
+                    f"{self.prompt_name}: we have no instruction in {language}, so these questions "
+                    "are asked with an English one, and the results say so; prompt_language=en "
+                    "asks so in every language, prompt_templates=FILE adds instructions"
+                )
+                return "en"
+        return language
+
+    @property
+    def template(self) -> PromptTemplate:
+        """The prompt of the task's questions."""
+        return self.templates.get(self.prompt_name, self.instruction_language(self.language))
+
+    def prompt_templates(self) -> dict[str, PromptTemplate]:
+        """Return the prompts that this task uses, by name."""
+        return {self.prompt_name: self.template}
+
+    @property
+    def language_name(self) -> str:
+        """What prompts call the task's language."""
+        return self.record.language_names[self.language]
+
+    def prompts(self, doc: dict[str, Any]) -> list[str]:
+        """Return what the model is shown about a document, one prompt each."""
+        return [self.template.fill(question=doc["question"], language=self.language_name)]
+
+    def prompt_languages(self, doc: dict[str, Any]) -> list[str]:
+        """Return the language of each of these prompts."""
+        return [self.language] * len(self.prompts(doc))
+
+    def doc_to_text(self, doc: dict[str, Any], doc_to_text: Any = None) -> str:
+        """Return the prompt at hand, by default a document's first."""
+        return str(doc.get("prompt") or self.prompts(doc)[0])
+
+    def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> Any:
+        """Return the right answer; nothing, unless a task has one."""
+        return ""
+
+    def fewshot_context(self, doc: dict[str, Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """Return one context per prompt, with the chat template where one is applied."""
+        context = super().fewshot_context
+        return [context({**doc, "prompt": prompt}, *args, **kwargs) for prompt in self.prompts(doc)]
+
+    # Requests
+
+    @property
+    def generates(self) -> bool:
+        """Whether the model writes answers, rather than scores given text."""
+        return bool(self.OUTPUT_TYPE == "generate_until")
+
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """The temperatures of this run: of a sweep the setting's, else 0; or `--gen_kwargs`' one.
+
+        That one stands for the whole sweep; no temperature is reported that was not used.
+        """
+        given = (self.config.generation_kwargs or {}).get("temperature")
+        forced = None if given is None else temperatures("--gen_kwargs temperature", given)
+        if not self.swept:
+            if forced not in (None, (0.0,)) and self.settings.protocol is not None:
+                raise SettingError(
+                    f"{self._name}: --gen_kwargs temperature={given} contradicts --metadata "
+                    "protocol=published, in which this task answers greedily; leave one out"
+                )
+            return forced or (0.0,)
+        swept = self.settings.temperatures
+        if forced and "temperatures" in self.settings.given and swept != forced:
+            raise SettingError(
+                f"{self._name}: --gen_kwargs temperature={given} would replace the sweep "
+                f"temperatures={list(swept)}; give one of the two"
+            )
+        return forced or swept
+
+    def generation_arguments(self, temperature: float) -> dict[str, Any]:
+        """Return the generation arguments, which sample if and only if it is above 0."""
+        arguments = deepcopy(dict(self.config.generation_kwargs or {}))
+        sample = temperature > 0
+        asked = temperature in self.temperatures  # of a second English answer nobody asked so
+        if asked and "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
+            raise SettingError(
+                f"{self._name}: --gen_kwargs do_sample={arguments['do_sample']} contradicts "
+                f"temperature {temperature}; leave do_sample out, it follows from the temperature"
+            )
+        return {**arguments, "temperature": temperature, "do_sample": sample}
+
+    def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
+        """Return the requests for the prompt with this number: by default one a temperature."""
+        return [one for tau in self.temperatures for one in self.generate(doc, tau)]
+
+    def generate(
+        self, doc: dict[str, Any], temperature: float, number: int = 1,
+        *, answer_id: str = "", language: str = "",
+    ) -> Iterator[Request]:  # fmt: skip
+        """Yield requests for some responses, each with a seed where the backend takes seeds.
+
+        A single greedy one has none. ANSWER_ID is what else the prompt is about than the question.
+        """
+        arguments = self.generation_arguments(temperature)
+        lm = self.run.lm
+        seeded = lm is not None and takes_seed(lm) and (temperature > 0 or number > 1)
+        question = str(doc["question_id"]) + (f"\0{answer_id}" if answer_id else "")
+        first = int(arguments.get("seed", self.settings.sampling_seed))
+        of = (first, self.record.key, language or self.language, question)
+        for repeat in range(number):
+            seed = {"seed": request_seed(*of, temperature, repeat)} if seeded else {}
+            yield Request("generate_until", {**arguments, **seed})
+
+    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
+        """Return what other models will be asked about a document, as far as it is foreseen."""
+        return []
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Check the run and load what scoring needs, then build requests as the harness does."""
+        if self.run.lm is None:
+            raise HarnessChanged(
+                "the task was not told its model; import xling_tasks before "
+                "'from lm_eval.evaluator import evaluate'"
+            )
+        if kwargs.pop("cache_requests", False):  # the harness's cache knows no settings
+            log.info("%s: requests are built afresh (--cache_requests has no effect)", self._name)
+        check_run(self)
+        if self.scores_texts and not self.predict_only:
+            for code in self.languages:
+                self.answer_language(code)
+        self.check_templates()
+        self.prepare()
+        super().build_all_requests(cache_requests=False, **kwargs)
+
+    def check_templates(self) -> None:
+        """Refuse a text of the user's own that would silently not be used."""
+        for code in self.languages:
+            instruction = self.instruction_language(code)
+            self.templates.check_used(
+                self.prompt_name, code, instruction, self.prompt_language_chosen
+            )
+
+    def prepare(self) -> None:
+        """Load what scoring needs, and refuse a run that could not be scored.
+
+        Under `--predict_only` nothing is scored, so nothing need be loaded.
+        """
+
+    def need_loglikelihoods(self, instead: str) -> None:
+        """Refuse backends that cannot score given text, before anything is asked."""
+        if not self.predict_only and not has_loglikelihood(self.run.lm):
+            raise BackendError(f"{self._name}: this backend gives no log-likelihoods. {instead}")
+
+    def construct_requests(
+        self, doc: dict[str, Any], ctx: list[Any], **kwargs: Any
+    ) -> list[Instance]:
+        """Return all requests of a document, numbered in order."""
+        name, doc_id, _ = kwargs["metadata"]
+        self._chat = bool(kwargs.get("apply_chat_template"))
+        asked = [(context, one) for n, context in enumerate(ctx) for one in self.requests(doc, n)]
+        return [
+            Instance(kind, doc, (context, arguments), index, (name, doc_id, 1))
+            for index, (context, (kind, arguments)) in enumerate(asked)
+        ]
+
+    # Scores
+
+    @abstractmethod
+    def score(self, answered: Sequence[Answered]) -> Sequence[Any]:
+        """Return a row per document, which the metrics read; called once per filter."""
+
+    def apply_filters(self) -> None:
+        """Filter as the harness does, then score all documents of this process at once."""
+        for instance in self.instances:
+            del instance.resps[1:]  # data-parallel ranks repeat their last document as padding
+            if self.generates:
+                instance.resps = [clean_reply(instance.resps[0])]
+        if self.generates:
+            warn_of_reasoning(self)
+        super().apply_filters()
+        if self.predict_only:
+            return
+        start, before = time.monotonic(), failure_counts()
+        ordered = sorted(self.instances, key=lambda item: (item.doc_id, item.idx))
+        by_doc = [list(same) for _, same in groupby(ordered, key=lambda item: item.doc_id)]
+        for name in self.instances[0].filtered_resps:
+            for instance in self.instances:
+                text = single_text(instance.filtered_resps[name], f"{self._name}: filter {name!r}")
+                # A filter makes a plain text of a request that failed.
+                gone = isinstance(instance.resps[0], FailedResponse)
+                instance.filtered_resps[name] = instance.resps[0] if gone else text
+            answered = [
+                Answered(own[0].doc, tuple(one.filtered_resps[name] for one in own))
+                for own in by_doc
+            ]
+            if any(self.run.all_gather(any(one.key not in self._rows for one in answered))):
+                rows = self.score(answered)
+                pairs = zip(answered, rows, strict=True)
+                self._rows.update({one.key: row for one, row in pairs})
+        self._failures = failure_counts() - before
+        log.info("%s: %d questions scored in %.1f s", self._name, len(by_doc),
+                 time.monotonic() - start)  # fmt: skip
+
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Return a document's value for every metric; one that is missing corrupts counts."""
+        if self.predict_only:
+            return {"bypass": None}
+        row = self._rows[Answered(doc, tuple(results)).key]
+        nothing = self.generates and all(map(is_failed, results))
+        own, common = self._tables
+        values = {metric.name: metric.value(row, nothing) for metric in own}
+        record, first = {}, None
+        if self.generates:
+            record = record_of(self, doc, results) | self.extra_record(row)
+            first = digest_of(results[0]) if self.scores_texts else None
+        responses = Responses(results, record, first)
+        values |= {metric.name: metric.value(responses, False) for metric in common}
+        if self.generates and (outcomes := self.outcomes(doc, values)):
+            record[OUTCOME] = outcomes
+        return values
+
+    def extra_record(self, row: Any) -> dict[str, Any]:
+        """Return what samples keep of a question's responses beside what every task keeps."""
+        return {}
+
+    def outcomes(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
+        """Return what became of a question, by language; nothing where no metric needs it."""
+        if SERVED not in CRITERIA[self.criterion].metrics:
+            return {}
+        suffixes = {code: f"_{code}" for code in doc["text"]} if "text" in doc else {
+            self.language: ""
+        }  # fmt: skip
+        outcomes = {}
+        for code, suffix in suffixes.items():
+            match = values.get(f"{LANGID_MATCH}{suffix}")
+            inside = None if match is None else bool(match)
+            outcomes[code] = outcome_of(values, suffix, inside=inside)
+        return outcomes
+
+    # Metrics
+
+    def own_metrics(self) -> list[Metric]:
+        """Return the criterion's metrics in this run."""
+        if not self.swept:
+            return self.table()
+        return [metric.at(tau) for tau in self.temperatures for metric in self.table()]
+
+    def table(self) -> list[Metric]:
+        """Return the rows of the criterion's table that this run has."""
+        table = CRITERIA[self.criterion].table
+        return [metric for metric in table if metric.per_doc and metric.when(self)]
+
+    @functools.cached_property
+    def _tables(self) -> tuple[list[Metric], list[Metric]]:
+        """The criterion's metrics, and those that every task has; settled once all is scored."""
+        number = self.coverage()["invalid_rows"]
+        invalid = replace(INVALID_ROWS, aggregate=lambda values: number)
+        common = [one for one in RESPONSE_METRICS if self.generates and one.when(self)]
+        return self.own_metrics(), [*common, invalid]
+
+    def metrics(self) -> list[Metric]:
+        """Return all metrics of this run."""
+        own, common = self._tables
+        return [*own, *common]
+
+    def aggregation(self) -> dict[str, Any]:
+        """Return how the harness makes a score of the values of all documents of all processes."""
+        if self.predict_only:
+            return dict(super().aggregation())
+        return {one.name: functools.partial(self._aggregate, one) for one in self.metrics()}
+
+    def _aggregate(self, metric: Metric, values: list[Any]) -> float | int | None:
+        error = metric.standard_error(values) if self.run.standard_errors else None
+        self._standard_errors.setdefault(metric.name, []).append(error)
+        if metric.name == RESPONSES:
+            self._summary = summarize(self, values)
+        return metric.score(values)
+
+    def higher_is_better(self) -> dict[str, bool | None]:
+        """Return the directions by metric."""
+        if self.predict_only:
+            return dict(super().higher_is_better())
+        return {metric.name: metric.higher_is_better for metric in self.metrics()}
+
+    def override_metric(self, metric_name: str) -> None:
+        """The harness calls this for `--predict_only`."""
+        self.predict_only = metric_name == "bypass"
+        super().override_metric(metric_name)
+
+    def finish(
+        self, row: dict[str, Any], record: dict[str, Any], directions: dict[str, Any]
+    ) -> None:
+        """Fill in standard errors, and record what is no score beside the harness's table.
+
+        With filters of the user's all stays in the table: the record has one value for a name.
+        """
+        kept: dict[str, Any] = {}
+        for metric in self.metrics():
+            keys = [key for key in row if key.partition(",")[0] == metric.name]
+            errors = self._standard_errors.get(metric.name, [])  # one a filter, in this order
+            for key, error in zip(keys, errors, strict=True):
+                row[key.replace(",", "_stderr,", 1)] = "N/A" if error is None else error
+            if not metric.in_table and self.config.filter_list is None:
+                directions.pop(metric.name, None)
+                for key in keys:
+                    kept[metric.name] = row.pop(key)
+                    row.pop(key.replace(",", "_stderr,", 1), None)
+        if kept:
+            record["bookkeeping"] = kept
+        warn_of_missing(self._name, kept)
+
+    # What the results record
+
+    def dump_config(self) -> dict[str, Any]:
+        """Return the configuration: settings, data, prompts and signatures, without secrets."""
+        config: dict[str, Any] = redact(super().dump_config())
+        config["metadata"] = {**config.get("metadata", {}), "xling": self.recorded()}
+        return config
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what the results are about, and what makes the scores reproducible."""
+        metrics = [] if self.predict_only else self.metrics()
+        replay = self.run.replay
+        return {
+            "version": __version__,
+            "about": about(
+                self.criterion, self.record.dataset, self.languages, [one.name for one in metrics]
+            ),
+            **self._summary,
+            **({"unanswered": failures_by_role(self._failures)} if self._failures else {}),
+            **({} if replay is None else {"replay": replay.origin(self._name)}),
+            "settings": redact(self.settings.dump()),
+            "data": {
+                "dataset": self.record.title,
+                "language": self.language,
+                "licence": self.record.licence,
+                "citation": self.record.citation,
+                **self.provenance,
+                **self.coverage(),
+            },
+            "prompts": {
+                name: {
+                    "language": prompt.language,
+                    "digest": prompt.digest,
+                    **({"form": form} if (form := prompt.form.changed()) else {}),
+                }
+                for name, prompt in self.prompt_templates().items()
+            },
+            "generation_kwargs": redact(dict(self.config.generation_kwargs or {})),
+            "signatures": {metric.name: metric.signature(self) for metric in metrics},
+        }
+
+    # What metrics and signatures ask of a task
+
+    @property
+    def extractor_signature(self) -> str:
+        """The field of a signature that says what extracts answers beside the rules."""
+        return "" if self.extractor is None else self.extractor.signature
+
+    def answer_language(self, language: str = "") -> AnswerLanguage:
+        """Return what tells whether answers are in a language, by default the task's own."""
+        code = language or self.language
+        if code not in self._answer_languages:
+            identifier = self.settings.language_identifier
+            self._answer_languages[code] = AnswerLanguage(identifier, code)
+        return self._answer_languages[code]
