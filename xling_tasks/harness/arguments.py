@@ -82,7 +82,7 @@ def identity_of(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def which_model(args: Mapping[str, Any]) -> dict[str, Any]:
-    """As `identity_of`, without the address: the same model served elsewhere."""
+    """Return `identity_of` without the address: the same model served elsewhere."""
     return {k: v for k, v in identity_of(args).items() if kind_of(k) != ADDRESS}
 
 
@@ -97,17 +97,17 @@ def files_of(args: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
         folder = Path(value) if isinstance(value, str) and len(value) < 1000 else None
         if folder is not None and folder.is_dir():
             for path in sorted(folder.iterdir()):
-                about = path.stat()
-                yield path.name, about.st_size, about.st_mtime_ns
+                status = path.stat()
+                yield path.name, status.st_size, status.st_mtime_ns
 
 
 def _address(url: str) -> str:
-    """An address without user, keys and versions; other parameters as a digest."""
+    """Return an address without user, keys and versions; other parameters as a digest."""
     parts = urlsplit(url)
-    kept = [
+    parameters = [
         (name, hashlib.sha256(value.encode()).hexdigest()[:16])
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if name.lower() not in _PARAMETER_OF_TRANSPORT and not is_secret(name)
     ]
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, urlencode(kept), ""))
+    return urlunsplit((parts.scheme, host, parts.path, urlencode(parameters), ""))

@@ -14,7 +14,7 @@ from xling_tasks.harness.arguments import identity_of
 
 
 def unwrapped(lm: Any) -> Any:
-    """The model itself, without the harness's answer cache around it."""
+    """Return the model itself, without the harness's answer cache around it."""
     return lm.__dict__.get("lm", lm) if type(lm).__name__ == "CachingLM" else lm
 
 
@@ -23,14 +23,14 @@ def _classes(lm: Any) -> set[str]:
 
 
 def has_loglikelihood(lm: Any) -> bool:
-    """Whether a backend can score given text; chat APIs raise NotImplementedError at once."""
+    """Return whether a backend can score given text; chat APIs raise at once."""
     method = getattr(type(unwrapped(lm)), "loglikelihood", None)
     code = getattr(method, "__code__", None)
     return code is None or "NotImplementedError" not in code.co_names
 
 
 def clean_reply(reply: Any) -> str:
-    """A reply as text: None and the API backends' placeholder for null become empty.
+    """Return a response as text: None and the API backends' placeholder for null become ''.
 
     Half a letter, as a reply that was cut within an emoji may hold, becomes U+FFFD: it can be
     written to no file in UTF-8, so one such reply would cost the samples of a whole task.
@@ -45,12 +45,12 @@ def clean_reply(reply: Any) -> str:
 
 
 def responses_in(result: Any) -> list[str]:
-    """The responses in one logged or filtered result: a text, or a list of them."""
+    """Return the responses in one logged or filtered result: a text, or a list of them."""
     return [clean_reply(item) for item in (result if isinstance(result, list) else [result])]
 
 
 def replayed(lm: Any) -> Any:
-    """The model `xling_replay` if that is what runs, else None."""
+    """Return the model `xling_replay` if that is what runs, else None."""
     return unwrapped(lm) if "ReplayLM" in _classes(lm) else None
 
 
@@ -59,7 +59,7 @@ _SEEDLESS = {"AnthropicChat", "LiteLLMChatCompletion"}
 
 
 def is_hosted(lm: Any) -> bool:
-    """Whether answers come from a service, which may differ even at temperature 0.
+    """Return whether answers come from a service, which may differ even at temperature 0.
 
     Of a replayed run its log says so: a replay asks as often as the run asked.
     """
@@ -70,7 +70,7 @@ def is_hosted(lm: Any) -> bool:
 
 
 def takes_seed(lm: Any) -> bool:
-    """Whether a request may carry its own `seed`: the OpenAI-style API backends, and vLLM.
+    """Return whether a request may carry its `seed`: OpenAI-style API backends, and vLLM.
 
     The API backends otherwise send one fixed seed with every request, and a server that honours
     it returns k identical answers. A replay hands out the logged answers in their order, whatever
@@ -85,7 +85,7 @@ _FIXED_TEMPERATURE = {"GGUFLM": 0.0, "TextSynthLM": 0.0}
 
 
 def sent_temperature(lm: Any, temperature: float) -> float:
-    """The temperature that a backend really uses when asked for one.
+    """Return the temperature that a backend really uses when asked for one.
 
     The harness's OpenAI chat backend, for example, sends 1 for every model whose name contains
     `5`, `o1`, `o3` or `o4`. The payload it would send says so; other backends are taken at their
@@ -97,14 +97,14 @@ def sent_temperature(lm: Any, temperature: float) -> float:
     create = getattr(model, "_create_payload", None)
     if create is None:
         return temperature
-    asked = {
+    arguments = {
         "temperature": temperature,
         "max_gen_toks": 1,
         "until": [],
         "do_sample": temperature > 0,
     }
     try:
-        payload = create([{"role": "user", "content": "x"}], generate=True, gen_kwargs=asked)
+        payload = create([{"role": "user", "content": "x"}], generate=True, gen_kwargs=arguments)
         return float(payload.get("temperature", temperature))
     except Exception:  # a backend of another make: nothing can be told
         return temperature
@@ -116,7 +116,7 @@ _DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 
 
 def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
-    """Whether a reply is about as long as the model was allowed to write (`max_gen_toks`).
+    """Return whether a response is about as long as `max_gen_toks` allows.
 
     A service's finish reason says it; else it is counted in the backend's own tokens, where it has
     a tokenizer; else the number is guessed from the characters, and a reply that ends a sentence or
@@ -133,12 +133,12 @@ def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     if isinstance(tokens, list) and tokens and isinstance(tokens[0], int):
         return len(tokens) >= limit - 2
     dense = len(_DENSE.findall(reply))
-    about = dense / _PER_TOKEN[0] + (len(reply) - dense) / _PER_TOKEN[1]
-    return about >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
+    n_tokens = dense / _PER_TOKEN[0] + (len(reply) - dense) / _PER_TOKEN[1]
+    return n_tokens >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
 
 
 def is_engine(lm: Any) -> bool:
-    """Whether a backend tells of its answers only when a whole batch is done: vLLM and SGLang.
+    """Return whether a backend returns answers only for a whole batch: vLLM and SGLang.
 
     Their cache hook comes after the last answer of a batch, and with arguments that are not those
     of the request (vLLM rewrites them, SGLang gives those of the batch's last request).
@@ -147,7 +147,7 @@ def is_engine(lm: Any) -> bool:
 
 
 def loads_for_each_call(lm: Any) -> bool:
-    """Whether a backend loads its model anew for every call: vLLM with `data_parallel_size`.
+    """Return whether a backend loads its model for every call (`data_parallel_size`).
 
     The harness starts one engine per GPU by Ray for a call, and ends them all after it.
     """
@@ -156,7 +156,7 @@ def loads_for_each_call(lm: Any) -> bool:
 
 
 def batch_size_of(lm: Any) -> int | None:
-    """Requests in a batch; None if the backend chooses."""
+    """Return the requests in a batch; None if the backend chooses."""
     size = getattr(unwrapped(lm), "batch_size", None)
     try:
         return max(1, int(size))  # type: ignore[arg-type]
@@ -165,17 +165,17 @@ def batch_size_of(lm: Any) -> int | None:
 
 
 def uses_answer_cache(lm: Any) -> bool:
-    """Whether the run has `--use_cache`."""
+    """Return whether the run has `--use_cache`."""
     return type(lm).__name__ == "CachingLM"
 
 
 def class_name(lm: Any) -> str:
-    """What to call a model that was given as an object."""
+    """Return what to call a model that was given as an object."""
     return type(lm).__name__
 
 
 def has_chat_template(lm: Any) -> bool:
-    """Whether a local model's tokenizer has a chat template, which prompts may go through."""
+    """Return whether a local model's tokenizer has a chat template."""
     try:
         tokenizer = getattr(unwrapped(lm), "tokenizer", None)
         return not speaks_chat(lm) and bool(getattr(tokenizer, "chat_template", None))
@@ -188,32 +188,32 @@ _HOW_FAST = re.compile("batch|device|rank|world|concurrent|timeout|retries|cache
 
 
 def identify_model(lm: Any, args: Mapping[str, Any]) -> list[Any]:
-    """What makes a model's responses what they are: class, arguments and plain attributes.
+    """Return what a model's responses depend on: class, arguments and plain attributes.
 
     One that was given as an object, without arguments, is known within this process alone.
     """
     model = unwrapped(lm)
-    known = args or type(model).__module__.startswith("xling_tasks.")
+    is_named = args or type(model).__module__.startswith("xling_tasks.")
     plain = {
         name: value
         for name, value in vars(model).items()
         if isinstance(value, (str, int, float, type(None))) and not _HOW_FAST.search(name)
     }
-    own = () if known else (os.getpid(), id(model))
-    return [type(model).__qualname__, identity_of(args), plain, own]
+    in_process = () if is_named else (os.getpid(), id(model))
+    return [type(model).__qualname__, identity_of(args), plain, in_process]
 
 
 def speaks_chat(lm: Any) -> bool:
-    """Whether a backend wants messages: no attribute says so, only the name of its class."""
+    """Return whether a backend takes messages, which only the name of its class tells."""
     return any("chat" in base.__name__.lower() for base in type(lm).__mro__)
 
 
 def is_own(lm: Any, *methods: str) -> bool:
-    """Whether an API backend uses the harness's own methods of these names.
+    """Return whether an API backend uses the harness's own methods of these names.
 
     LiteLLM's and others replace them, so that what they send cannot be told. False for a backend
     that is no `TemplateAPI`.
     """
-    own: Any = type(lm)
-    api: Any = next((base for base in own.__mro__ if base.__name__ == "TemplateAPI"), None)
-    return api is not None and all(getattr(own, name) is getattr(api, name) for name in methods)
+    cls: Any = type(lm)
+    api: Any = next((base for base in cls.__mro__ if base.__name__ == "TemplateAPI"), None)
+    return api is not None and all(getattr(cls, name) is getattr(api, name) for name in methods)

@@ -64,30 +64,30 @@ def _starting_tasks(evaluate: Callable[..., Any], stand_in: Callable[..., Any]) 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        given = bound.arguments
-        tasks = dict(_our_tasks(given["task_dict"]))
+        arguments = bound.arguments
+        tasks = dict(_our_tasks(arguments["task_dict"]))
         if not tasks:
             return evaluate(*bound.args, **bound.kwargs)
         run = RunContext(
-            given["lm"],
+            arguments["lm"],
             next(iter(tasks.values())).model_args,
-            bool(given["bootstrap_iters"]),
-            bool(given["apply_chat_template"]),
+            bool(arguments["bootstrap_iters"]),
+            bool(arguments["apply_chat_template"]),
         )
         enter(run)
         finished = False
         try:
             for task in tasks.values():
                 task.start(run)
-            given["lm"] = stand_in(run, tasks)
+            arguments["lm"] = stand_in(run, tasks)
             with _ending_in_a_line():
                 results = evaluate(*bound.args, **bound.kwargs)
             if results is not None:  # None on processes other than the first
-                _complete(results, tasks, given["task_dict"])
+                _complete(results, tasks, arguments["task_dict"])
             finished = True
         finally:
-            if given["lm"] is not run.lm:
-                given["lm"].conclude(finished=finished)
+            if arguments["lm"] is not run.lm:
+                arguments["lm"].conclude(finished=finished)
             for task in tasks.values():
                 task.end()
             enter(RunContext())
@@ -142,7 +142,7 @@ def _complete(results: Any, tasks: Mapping[str, Any], task_dict: Mapping[str, An
             task.finish(row, config["metadata"]["xling"], results["higher_is_better"][name])
     for group in (task_dict.get("groups") or {}).values():
         if group.has_aggregation and tasks.keys() & {
-            own.task_name for own in group.get_all_tasks()
+            member.task_name for member in group.get_all_tasks()
         }:
             # It pooled the standard errors before they were there.
             pooled = group.aggregate(results["results"])

@@ -14,9 +14,9 @@ from xling_tasks.harness.backends import replayed, unwrapped
 class HarnessChanged(HarnessError):
     """The installed lm_eval does not fit this package."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, problem: str) -> None:
         super().__init__(
-            f"lm_eval {version('lm_eval')} does not fit this version of xling-tasks: {what}. "
+            f"lm_eval {version('lm_eval')} does not fit this version of xling-tasks: {problem}. "
             "Install the lm_eval that it was tried with (0.4.13), or a newer xling-tasks"
         )
 
@@ -53,9 +53,9 @@ class RunContext:
             return [value]
         import torch.distributed as dist
 
-        gathered: list[Any] = [None] * dist.get_world_size()
-        dist.all_gather_object(gathered, value)
-        return gathered
+        values: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(values, value)
+        return values
 
 
 _current = RunContext()

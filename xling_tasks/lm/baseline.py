@@ -45,9 +45,11 @@ _SHARPNESS = 25.0
 _NATS_PER_CHARACTER = 2.0
 
 
-def _labels(of: Callable[[Language], str]) -> str:
-    """A pattern for a label of prompts, in any language."""
-    words = dict.fromkeys(re.escape(of(row).rstrip(" :：")) for row in KNOWN.values() if of(row))
+def _labels(label_of: Callable[[Language], str]) -> str:
+    """Return a pattern for a label of prompts, in any language."""
+    words = dict.fromkeys(
+        re.escape(label_of(row).rstrip(" :：")) for row in KNOWN.values() if label_of(row)
+    )
     return rf"(?:{'|'.join(words)})\s*[:：]\s*"
 
 
@@ -83,7 +85,7 @@ class BaselineLM(LM):  # type: ignore[misc]
         self._answered: Counter[str] = Counter()
 
     def continue_after(self, answered: Sequence[Any]) -> None:
-        """Know how often requests were answered by an earlier start, so that no draw is repeated.
+        """Set how often requests were answered by an earlier start: no draw is repeated.
 
         Args:
             answered: The requests, each as often as it has an answer.
@@ -91,7 +93,7 @@ class BaselineLM(LM):  # type: ignore[misc]
         self._answered = Counter(_key(request.args) for request in answered)
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
-        """Answers, or verdicts where the prompt asks for Yes or No."""
+        """Return answers: Yes or No where the prompt asks for it, else text."""
         seen, self._answered = self._answered, Counter()
         replies = []
         for request in tqdm(requests, disable=disable_tqdm, desc="xling_baseline"):
@@ -107,7 +109,7 @@ class BaselineLM(LM):  # type: ignore[misc]
     def loglikelihood(
         self, requests: Sequence[Any], disable_tqdm: bool = False
     ) -> list[tuple[float, bool]]:
-        """Log-probabilities: of Yes and No from the log-odds, of other text from its overlap."""
+        """Return log-probabilities: of Yes and No by the log-odds, of other text by overlap."""
         scores = []
         for request in tqdm(requests, disable=disable_tqdm, desc="xling_baseline"):
             context, continuation = request.args
@@ -125,13 +127,13 @@ class BaselineLM(LM):  # type: ignore[misc]
     def loglikelihood_rolling(
         self, requests: Sequence[Any], disable_tqdm: bool = False
     ) -> list[float]:
-        """A constant cost per character."""
+        """Return a constant cost per character."""
         return [-_NATS_PER_CHARACTER * len(request.args[0]) for request in requests]
 
     def apply_chat_template(
         self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True
     ) -> str:
-        """The messages' texts, one after the other."""
+        """Return the messages' texts, one after the other."""
         return "\n\n".join(message["content"] for message in chat_history)
 
     @property
@@ -159,15 +161,15 @@ def _key(arguments: tuple[Any, ...]) -> str:
     return json.dumps(arguments, sort_keys=True, default=str)
 
 
-def coverage(part: str, whole: str) -> float:
-    """The share of `part`'s distinct character n-grams that occur in `whole`; 0 if it has none."""
+def coverage(part: str, text: str) -> float:
+    """Return the rate of `part`'s distinct character n-grams in `text`; 0 if it has none."""
     grams = _grams(part)
-    return len(grams & _grams(whole)) / len(grams) if grams else 0.0
+    return len(grams & _grams(text)) / len(grams) if grams else 0.0
 
 
 @functools.lru_cache(maxsize=4096)
 def _grams(text: str) -> frozenset[str]:
-    """Character n-grams within words; in scripts without spaces, pairs of characters."""
+    """Return character n-grams within words; in scripts without spaces, pairs of characters."""
     grams: set[str] = set()
     for word in regex.findall(r"[\p{L}\p{M}]+", text.lower()):
         n = 2 if "\u3040" <= word[0] <= "\u9fff" else min(_N, max(len(word), 2))
@@ -176,13 +178,13 @@ def _grams(text: str) -> frozenset[str]:
 
 
 def _question_and_answer(context: str) -> tuple[str, str]:
-    """The last labelled question in a prompt and the answer after it, if any."""
+    """Return the last labelled question in a prompt and the answer after it, if any."""
     questions = list(_QUESTION.finditer(context))
-    rest = context[questions[-1].end() :] if questions else context
-    answer = _ANSWER.search(rest)
+    last = context[questions[-1].end() :] if questions else context
+    answer = _ANSWER.search(last)
     if answer is None:
-        return rest, ""
-    return rest[: answer.start()], rest[answer.end() :].rpartition("\n")[0]
+        return last, ""
+    return last[: answer.start()], last[answer.end() :].rpartition("\n")[0]
 
 
 def _yes_odds(context: str) -> float:
@@ -193,27 +195,27 @@ def _yes_odds(context: str) -> float:
 def _choice(
     question: str, options: list[tuple[str, str]], temperature: float, rng: random.Random
 ) -> str:
-    """One letter: the option most like the rest of the question, or sampled by likeness."""
+    """Return one letter: the option most like the rest of the question, or a sampled one."""
     stem = _OPTION.sub("", question)
     scores = [_SHARPNESS * coverage(text, stem) for _, text in options]
     return options[_picked(scores, temperature, rng)][0]
 
 
 def _advice(question: str, temperature: float, rng: random.Random) -> str:
-    """Three sentences of advice without repetition: the best ones, or sampled by their score."""
+    """Return three sentences of advice without repetition, by their score or sampled by it."""
     code = identify_language([question])[0]
     language = code if code in _advice_file()[0] else "en"
     pool = [row[language] for row in _advice_file()]
     scores = [_SHARPNESS * coverage(question, sentence) for sentence in pool]
     chosen: list[int] = []
     while len(chosen) < min(_SENTENCES, len(pool)):
-        left = [i for i in range(len(pool)) if i not in chosen]
-        chosen.append(left[_picked([scores[i] for i in left], temperature, rng)])
+        remaining = [i for i in range(len(pool)) if i not in chosen]
+        chosen.append(remaining[_picked([scores[i] for i in remaining], temperature, rng)])
     return " ".join(pool[i] for i in chosen)
 
 
 def _picked(scores: list[float], temperature: float, rng: random.Random) -> int:
-    """The place of the best of some scores, or of one sampled by its score."""
+    """Return the position of the best of some scores, or of one sampled by its score."""
     best = max(scores)
     if temperature > 0:
         weights = [math.exp((score - best) / temperature) for score in scores]
@@ -236,5 +238,5 @@ def _cut(reply: str, arguments: dict[str, Any]) -> str:
 
 
 def _softplus(x: float) -> float:
-    """log(1 + exp(x)) without overflow."""
+    """Return log(1 + exp(x)) without overflow."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))

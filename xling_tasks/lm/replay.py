@@ -63,29 +63,29 @@ class ReplayLM(LM):  # type: ignore[misc]
     # What the harness asks for
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
-        """The logged answers."""
+        """Return the logged responses."""
         return self._replies("generate_until", requests, disable_tqdm)
 
     def loglikelihood(
         self, requests: Sequence[Any], disable_tqdm: bool = False
     ) -> list[tuple[float, bool]]:
-        """The logged log-likelihoods."""
+        """Return the logged log-likelihoods."""
         return self._replies("loglikelihood", requests, disable_tqdm)
 
     def loglikelihood_rolling(
         self, requests: Sequence[Any], disable_tqdm: bool = False
     ) -> list[float]:
-        """None of our tasks asks for it."""
+        """Refuse it: none of our tasks asks for it."""
         raise DataError("xling_replay: loglikelihood_rolling is not replayed; leave the task out")
 
     def apply_chat_template(
         self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True
     ) -> ChatPrompt:
-        """The messages as they are, to be found again in the logged prompt."""
+        """Return the messages as they are, to be found again in the logged prompt."""
         return ChatPrompt.of([dict(message) for message in chat_history])
 
     def chat_template(self, chat_template: bool | str = False) -> str:
-        """The template of the replayed run, as far as it is known."""
+        """Return the template of the replayed run, as far as it is known."""
         return next((log.template for log in self._logs.values() if log.template), "")
 
     @property
@@ -112,7 +112,7 @@ class ReplayLM(LM):  # type: ignore[misc]
         )
 
     def origin(self, task: str) -> dict[str, Any]:
-        """The model and the run behind a task's answers, for the results."""
+        """Return the model and the run behind a task's responses, for the results."""
         log = self._log(task)
         origin = {
             "model": log.model,
@@ -124,13 +124,13 @@ class ReplayLM(LM):  # type: ignore[misc]
         return {**origin, **({"parts": parts} if parts else {})}
 
     def recorded(self, task: str) -> Mapping[str, Any]:
-        """What the task recorded of the run: settings, prompts; empty where it is not known."""
+        """Return what the task recorded of the run: settings, prompts; empty if unknown."""
         return self._logs[task].recorded if task in self._logs else {}
 
     # Finding answers
 
     def _replies(self, kind: str, requests: Sequence[Any], quiet: bool) -> list[Any]:
-        """The answers to requests; equal requests get the logged answers one after the other."""
+        """Return the responses to requests; equal requests get the logged ones in order."""
         taken: Counter[tuple[Any, ...]] = Counter()
         digests: dict[int, str] = {}
         replies = []
@@ -138,17 +138,17 @@ class ReplayLM(LM):  # type: ignore[misc]
             key = id(request.doc)
             digest = digests[key] = digests.get(key) or doc_digest(request.doc)
             log = self._log(str(request.task_name))
-            asked = Asked(log, request.doc, request.doc_id, kind, *request.args)
-            where, logged = match(asked, digest)
-            place = (log.task, digest, where)
-            if taken[place] >= len(logged):
+            lookup = Asked(log, request.doc, request.doc_id, kind, *request.args)
+            positions, logged = match(lookup, digest)
+            served = (log.task, digest, positions)
+            if taken[served] >= len(logged):
                 raise DataError(
-                    f"{asked}: more than the {len(logged)} logged answers at these arguments are "
+                    f"{lookup}: more than the {len(logged)} logged answers at these arguments are "
                     f"asked for; replay with the run's k (--metadata k={len(logged)} or less; at "
                     "temperature 0 greedy_repeats=once where it was asked once)"
                 )
-            replies.append(logged[taken[place]])
-            taken[place] += 1
+            replies.append(logged[taken[served]])
+            taken[served] += 1
         return replies
 
     def _log(self, task: str) -> AnyLog:
@@ -162,48 +162,55 @@ class ReplayLM(LM):  # type: ignore[misc]
 
 
 def _answers_by_question(requests: Sequence[LoggedRequest]) -> Counter[tuple[str, Any]]:
-    """How often each question was asked at each temperature."""
-    asked = Counter[tuple[str, Any]]()
+    """Count how often each question was asked at each temperature."""
+    counts = Counter[tuple[str, Any]]()
     for request in requests:
         if request.kind == "generate_until":
-            asked[repr(request.prompt), request.argument.get("temperature")] += len(request.replies)
-    return asked
+            counts[repr(request.prompt), request.argument.get("temperature")] += len(
+                request.replies
+            )
+    return counts
 
 
 def folders_of(path: str | Sequence[str]) -> list[Path]:
-    """The folders that `path` names; a folder whose own name has a `+` is one."""
+    """Return the folders that `path` names; a folder whose own name has a `+` is one."""
     if not isinstance(path, str):
         return [user_path(str(item)) for item in path]
-    whole = user_path(path)
-    if whole.exists() or "+" not in path:
-        return [whole]
+    folder = user_path(path)
+    if folder.exists() or "+" not in path:
+        return [folder]
     return [user_path(item) for item in path.split("+") if item]
 
 
 def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, AnyLog]:
-    """One log per task: of the folders' logs, joined where there are several."""
+    """Return one log per task: of the folders' logs, joined where there are several."""
     logs: dict[str, list[TaskLog]] = {}
     for part in parts:
-        for task, own in part.items():
-            logs.setdefault(task, []).extend(own)
-    models = {log.identity: log for own in logs.values() for log in own}
+        for task, logs_of_task in part.items():
+            logs.setdefault(task, []).extend(logs_of_task)
+    models = {log.identity: log for logs_of_task in logs.values() for log in logs_of_task}
     if len(models) > 1:
-        listed = "; ".join(f"{model} ({log.paths[0]})" for model, log in models.items())
-        raise DataError(f"the parts are of different models: {listed}; join those of one model")
-    return {task: own[0] if len(own) == 1 else JoinedLog(own) for task, own in logs.items()}
+        named_models = "; ".join(f"{model} ({log.paths[0]})" for model, log in models.items())
+        raise DataError(
+            f"the parts are of different models: {named_models}; join those of one model"
+        )
+    return {
+        task: logs_of_task[0] if len(logs_of_task) == 1 else JoinedLog(logs_of_task)
+        for task, logs_of_task in logs.items()
+    }
 
 
 def _chosen(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str, Sequence[TaskLog]]:
-    """A folder's logs by task: the newest, or those of the runs asked for; all of one model."""
+    """Return a folder's logs by task: the newest, or those of `run`; all of one model."""
     if not logs:
         raise DataError(
             f"{folder}: no logged answers there; give path= the --output_path of a run with "
             "--log_samples"
         )
     ordered = sorted(logs, key=lambda log: log.run)
-    wanted = None if run is None else set(str(run).split("+"))
-    every = wanted == {"all"}
-    chosen = ordered if wanted is None or every else [x for x in ordered if x.run in wanted]
+    names = None if run is None else set(str(run).split("+"))
+    every = names == {"all"}
+    chosen = ordered if names is None or every else [x for x in ordered if x.run in names]
     if not chosen:
         raise DataError(f"{folder}: no run {run!r}; there are {_listed(folder, ordered)}")
     if len({log.identity for log in chosen}) > 1:
@@ -214,16 +221,19 @@ def _chosen(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str,
     logs_of: dict[str, list[TaskLog]] = {}
     for log in chosen:
         logs_of.setdefault(log.task, []).append(log)
-    return {task: own if wanted is not None else own[-1:] for task, own in logs_of.items()}
+    return {
+        task: task_logs if names is not None else task_logs[-1:]
+        for task, task_logs in logs_of.items()
+    }
 
 
 def _listed(folder: Path, logs: Sequence[TaskLog]) -> str:
-    """Runs, the newest first."""
+    """Describe runs, the newest first."""
     runs = {log.run: log for log in logs}
     newest = list(reversed(runs.values()))
     texts = [
         f"run={log.run} of {log.identity} ({log.paths[0].relative_to(folder)})"
         for log in newest[:_LISTED]
     ]
-    more = len(newest) - len(texts)
-    return "; ".join(texts) + (f"; and {more} older" if more > 0 else "")
+    n_older = len(newest) - len(texts)
+    return "; ".join(texts) + (f"; and {n_older} older" if n_older > 0 else "")

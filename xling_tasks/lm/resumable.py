@@ -113,21 +113,21 @@ class ResumableLM:
 
     def _answer(self, kind: str, requests: Sequence[Any], options: dict[str, Any]) -> list[Any]:
         requests = list(requests)
-        ours = [i for i, request in enumerate(requests) if request.task_name in self._tasks]
-        others = [i for i in range(len(requests)) if i not in {*ours}]
-        if self._run.replay is not None or not ours:
+        indices = [i for i, request in enumerate(requests) if request.task_name in self._tasks]
+        other_indices = [i for i in range(len(requests)) if i not in {*indices}]
+        if self._run.replay is not None or not indices:
             return list(getattr(self.lm, kind)(requests, **options))
         responses: list[Any] = [None] * len(requests)
-        if others:
-            generated = getattr(self.lm, kind)([requests[i] for i in others], **options)
-            for i, response in zip(others, generated, strict=True):
+        if other_indices:
+            generated = getattr(self.lm, kind)([requests[i] for i in other_indices], **options)
+            for i, response in zip(other_indices, generated, strict=True):
                 responses[i] = response
-        keys = self._open_caches([requests[i] for i in ours])
-        places = dict(zip(ours, keys, strict=True))
-        pending = self._take_kept(places, responses)
-        self._continue(requests, places, pending)
+        keys = self._open_caches([requests[i] for i in indices])
+        keys_by_request = dict(zip(indices, keys, strict=True))
+        pending = self._take_kept(keys_by_request, responses)
+        self._continue(requests, keys_by_request, pending)
         try:
-            self._ask(kind, requests, places, pending, responses, options)
+            self._ask(kind, requests, keys_by_request, pending, responses, options)
         except (KeyboardInterrupt, SystemExit):
             log.warning("stopped: %s", self._describe_kept())
             raise
@@ -149,9 +149,9 @@ class ResumableLM:
             by_task.setdefault(request.task_name, []).append(key)
         for task, keys in by_task.items():
             self._caches[task] = self._open_cache(task, keys)
-        rest = {task: iter(_numbered(keys)) for task, keys in by_task.items()}
+        remaining = {task: iter(_numbered(keys)) for task, keys in by_task.items()}
         self._wanted += len(requests)
-        return [(self._caches[r.task_name], next(rest[r.task_name])) for r in requests]
+        return [(self._caches[r.task_name], next(remaining[r.task_name])) for r in requests]
 
     def _open_cache(self, task: str, keys: Sequence[str]) -> ResponseCache:
         """Return the cache of a task: another for other requests, another model or process."""
@@ -167,20 +167,22 @@ class ResumableLM:
         return ResponseCache(folder)
 
     def _take_kept(
-        self, places: Mapping[int, tuple[ResponseCache, str]], responses: list[Any]
+        self, keys_by_request: Mapping[int, tuple[ResponseCache, str]], responses: list[Any]
     ) -> list[int]:
         """Fill in the responses that are kept; return the requests without one."""
         for cache in self._caches.values():
-            own = {key: i for i, (of, key) in places.items() if of is cache}
-            for key, value in cache.get_many(own).items():
-                kept = response_of(**value) if isinstance(value, dict) else tuple(value)
-                responses[own[key]] = kept
-        pending = [i for i in places if responses[i] is None]
-        if len(pending) < len(places):
+            request_of = {
+                key: i for i, (its_cache, key) in keys_by_request.items() if its_cache is cache
+            }
+            for key, value in cache.get_many(request_of).items():
+                response = response_of(**value) if isinstance(value, dict) else tuple(value)
+                responses[request_of[key]] = response
+        pending = [i for i in keys_by_request if responses[i] is None]
+        if len(pending) < len(keys_by_request):
             log.warning(
                 "resuming: %d of %d answers are there (%s); the rest is asked for. --metadata "
                 "xling_resume=false would ask for all of them afresh.",
-                len(places) - len(pending), len(places), self._folder,
+                len(keys_by_request) - len(pending), len(keys_by_request), self._folder,
             )  # fmt: skip
         return pending
 
@@ -198,19 +200,22 @@ class ResumableLM:
     # Asking
 
     def _ask(
-        self, kind: str, requests: Sequence[Any], places: Mapping[int, tuple[ResponseCache, str]],
+        self, kind: str, requests: Sequence[Any],
+        keys_by_request: Mapping[int, tuple[ResponseCache, str]],
         pending: list[int], responses: list[Any], options: dict[str, Any],
     ) -> None:  # fmt: skip
         if self._client is not None and kind == "generate_until":
-            self._send(requests, places, pending, responses)
+            self._send(requests, keys_by_request, pending, responses)
             return
         ask = getattr(self.lm, kind)
         for part in self._slices(requests, pending):
             self._waiting, self._early = {}, {}
             for i in reversed(part) if not is_engine(self.lm) else ():
-                self._waiting.setdefault(_fingerprint(requests[i].args), []).append(places[i])
+                self._waiting.setdefault(_fingerprint(requests[i].args), []).append(
+                    keys_by_request[i]
+                )
             for i, response in zip(part, ask([requests[i] for i in part], **options), strict=True):
-                responses[i], (cache, key) = response, places[i]
+                responses[i], (cache, key) = response, keys_by_request[i]
                 if self._early.get(key) != response:
                     self._keep(cache, key, response)
         self._waiting = {}
@@ -219,22 +224,22 @@ class ResumableLM:
             ask([requests[-1]] * short, **options)
 
     def _send(
-        self, requests: Sequence[Any], places: Mapping[int, tuple[ResponseCache, str]],
+        self, requests: Sequence[Any], keys_by_request: Mapping[int, tuple[ResponseCache, str]],
         pending: list[int], responses: list[Any],
     ) -> None:  # fmt: skip
         """Send requests by our transport; of `--use_cache` take what is there, and give it more."""
         cached = uses_answer_cache(self.lm)
-        known = self.lm.dbdict if cached else {}
+        answer_cache = self.lm.dbdict if cached else {}
         stored = {i: _stored_key(requests[i]) for i in pending} if cached else {}
         for i, key in stored.items():
-            if key is not None and key in known:
-                responses[i] = known[key]
+            if key is not None and key in answer_cache:
+                responses[i] = answer_cache[key]
         open_ = [i for i in pending if responses[i] is None]
         sent = [ApiRequest(*requests[i].args[:2]) for i in open_]
         assert self._client is not None
 
         def keep(position: int, response: ModelResponse) -> None:
-            self._keep(*places[open_[position]], response)
+            self._keep(*keys_by_request[open_[position]], response)
 
         bar = tqdm(total=len(sent), desc="Asking the model", disable=not sent)
         with bar, contextlib.closing(self._client.send(sent, keep)) as arriving:
@@ -244,30 +249,30 @@ class ResumableLM:
                     i = open_[position]
                     responses[i] = response
                     if isinstance(response, FailedResponse):
-                        self._keep(*places[i], response)
+                        self._keep(*keys_by_request[i], response)
                     elif stored.get(i) is not None:
-                        known[stored[i]] = str(response)
+                        answer_cache[stored[i]] = str(response)
 
     def _slices(self, requests: Sequence[Any], pending: Sequence[int]) -> Iterator[list[int]]:
         """Yield all at once; to engines, the longest prompts first, what takes a minute."""
         if not is_engine(self.lm) or getattr(self.lm, "world_size", 1) > 1:
             yield from [list(pending)] if pending else []
             return
-        rest = sorted(pending, key=lambda i: -len(str(requests[i].args[0])))
+        ordered = sorted(pending, key=lambda i: -len(str(requests[i].args[0])))
         times = _RELOADING if loads_for_each_call(self.lm) else 1
         fixed = batch_size_of(self.lm)
-        size, at = fixed or _SLICE * times, 0
-        while at < len(rest):
+        size, start = fixed or _SLICE * times, 0
+        while start < len(ordered):
             began = time.monotonic()
-            yield rest[at : at + size]
-            at += size
+            yield ordered[start : start + size]
+            start += size
             if fixed is None:
                 took = max(time.monotonic() - began, 1e-3)
                 size = int(min(size * min(2.0, _SECONDS * times / took), _LARGEST * times))
                 size = max(size, _SMALLEST)
 
     def _continue(
-        self, requests: Sequence[Any], places: Mapping[int, Any], pending: Sequence[int]
+        self, requests: Sequence[Any], keys_by_request: Mapping[int, Any], pending: Sequence[int]
     ) -> None:
         """Draw on: with the same seed a second start would draw the first one's responses again."""
         starts = max((cache.files_before for cache in self._caches.values()), default=0)
@@ -275,18 +280,18 @@ class ResumableLM:
             return
         _reseed(int(cache_key(sorted(self._caches), starts)[:8], 16) % 2**31)
         if (go_on := getattr(unwrapped(self.lm), "continue_after", None)) is not None:
-            left = set(pending)
-            go_on([requests[i] for i in places if i not in left])
+            unanswered = set(pending)
+            go_on([requests[i] for i in keys_by_request if i not in unanswered])
 
     # The end
 
     def _describe_kept(self) -> str:
-        kept = sum(map(len, self._caches.values()))
+        count = sum(map(len, self._caches.values()))
         if self._folder is None:
-            return f"{kept} of {self._wanted} answers came; without a cache folder none is kept"
+            return f"{count} of {self._wanted} answers came; without a cache folder none is kept"
         return (
-            f"{kept} of {self._wanted} answers are kept in {self._folder / 'answers'}; start the "
-            "same command again to ask only for the rest."
+            f"{count} of {self._wanted} answers are kept in {self._folder / 'answers'}; start "
+            "the same command again to ask only for the rest."
         )
 
     def conclude(self, *, finished: bool) -> None:

@@ -69,29 +69,29 @@ class Scorer:
             return self._sign_encoder(name)
         return f"pairs:all|tokens:{self._token_name}"
 
-    def score(self, own: Texts, everything: Texts, where: Sequence[int]) -> Values:
-        """Per metric, the value of every question in `own`; None where it is undefined.
+    def score(self, questions: Texts, all_questions: Texts, positions: Sequence[int]) -> Values:
+        """Return, per metric, the value of every question; None where it is undefined.
 
         They are this process's, and stand at `where` in `everything`: the questions of all
         processes, which the topic models are fitted on.
         """
-        kept = [[text for text in answers if text is not None] for answers in own]
+        texts_of = [[text for text in answers if text is not None] for answers in questions]
         cache = TokenCache(self.language)  # for lengths, n-grams and topics: segmenters are slow
         length, tokenize = (
             (None, published_words) if self.kind == "published" else (cache.length, cache.words)
         )
-        lengths = [answer_lengths(texts, self.language, length=length) for texts in kept]
+        lengths = [answer_lengths(texts, self.language, length=length) for texts in texts_of]
         values_of: Values = {"length_words": [length.mean for length in lengths]}
-        if max(map(len, everything), default=0) > 1:
+        if max(map(len, all_questions), default=0) > 1:
             values_of["length_words_std"] = [length.std for length in lengths]
-            ngrams = ngram_consistency_corpus(kept, tokenize=tokenize)
+            ngrams = ngram_consistency_corpus(texts_of, tokenize=tokenize)
             values_of["sim_1gram"] = [item.sim_1gram for item in ngrams]
             values_of["sim_2gram"] = [item.sim_2gram for item in ngrams]
             if self.encoder is not None:
-                results = score_pairs(own, self.encoder)
+                results = score_pairs(questions, self.encoder)
                 for name in (*BERTSCORE, "sim_sent"):
                     values_of[name] = [getattr(result, name) for result in results]
-            values_of |= self._topics(everything, where, tokenize)
+            values_of |= self._topics(all_questions, positions, tokenize)
         return {name + self.suffix: values for name, values in values_of.items()}
 
     @property
@@ -119,17 +119,19 @@ class Scorer:
         raise KeyError(name)
 
     def _topics(
-        self, everything: Texts, where: Sequence[int], tokenize: Callable[[str], list[str]]
+        self, all_questions: Texts, positions: Sequence[int], tokenize: Callable[[str], list[str]]
     ) -> Values:
         values: Values = {}
         for models, cut, name in self._topic_models(tokenize):
-            corpus = topic_corpus(everything, tokenize=cut, tokenizer=name)
+            corpus = topic_corpus(all_questions, tokenize=cut, tokenizer=name)
             results = topic_consistencies(corpus, models=models, seeds=self.topic_seeds)
             for model, result in results.items():
                 metric = topic_metric(model)
-                values[metric] = [result.per_question[i] for i in where]
+                values[metric] = [result.per_question[i] for i in positions]
                 if len(self.topic_seeds) > 1:
-                    values[f"{metric}_seed_sd"] = [result.per_question_by_seed[i] for i in where]
+                    values[f"{metric}_seed_sd"] = [
+                        result.per_question_by_seed[i] for i in positions
+                    ]
         return values
 
     def _topic_models(

@@ -36,16 +36,16 @@ class RationaleScorer:
     idf: Idf | None = None
 
     def score(self, texts: Sequence[str], references: Sequence[str]) -> dict[str, list[Any]]:
-        """Per metric, one value per pair; `sacrebleu` keeps the texts, it is a corpus score."""
+        """Return, per metric, one value per pair; of `sacrebleu`, a corpus score, the texts."""
         values_of: dict[str, list[Any]] = {
             "sacrebleu": [list(pair) for pair in zip(texts, references, strict=True)]
         }
         if self.cut:
-            known: dict[str, tokens.TokenizedRationale] = {}
+            tokenized: dict[str, tokens.TokenizedRationale] = {}
             for text in (*texts, *references):
-                if text not in known:
-                    known[text] = tokens.tokenize_rationale(text, self.language)
-            pairs = [(known[t], known[r]) for t, r in zip(texts, references, strict=True)]
+                if text not in tokenized:
+                    tokenized[text] = tokens.tokenize_rationale(text, self.language)
+            pairs = [(tokenized[t], tokenized[r]) for t, r in zip(texts, references, strict=True)]
             for names, rows in (
                 (BLEU, [sentence_bleu(a.tokens, b.tokens) for a, b in pairs]),
                 (ROUGE, [rouge(a.rouge_text, b.rouge_text) for a, b in pairs]),
@@ -59,7 +59,7 @@ class RationaleScorer:
         if self.encoder is not None:
             weighings = self._weighings()
             scored = score_references(texts, references, self.encoder, [*weighings.values()])
-            values_of |= {name: own.f1 for name, own in zip(weighings, scored, strict=True)}
+            values_of |= {name: result.f1 for name, result in zip(weighings, scored, strict=True)}
         return values_of
 
     @property
@@ -76,12 +76,12 @@ class RationaleScorer:
                 signatures[name] = f"like:{kind}|tokens:{words}|aggregation:mean_of_rationales"
         if self.encoder is not None:
             for name, idf in self._weighings().items():
-                made = bertscore_signature(self.encoder, rescaled=False, idf=idf)
-                signatures[name] = f"kind:{made}"
+                kind_of_bertscore = bertscore_signature(self.encoder, rescaled=False, idf=idf)
+                signatures[name] = f"kind:{kind_of_bertscore}"
         return signatures
 
     def _weighings(self) -> dict[str, Idf | None]:
-        """The kinds of BERTScore F1, and how each weighs tokens."""
+        """Return the kinds of BERTScore F1, and how each weights tokens."""
         return {"bertscore_f1": None} | ({"bertscore_f1_idf": self.idf} if self.idf else {})
 
     def corpus_bleu(self, pairs: list[Sequence[str]]) -> float | None:
@@ -93,7 +93,7 @@ class RationaleScorer:
 def scorer_for(
     language: str, settings: Settings, references: Sequence[str] = ()
 ) -> RationaleScorer:
-    """The scorer of a language; what is not installed is left out, and said once.
+    """Return the scorer of a language; warn once of what is not installed and left out.
 
     By the references `bertscore_idf` weighs: they are all of the task, also those that this process
     does not score or that `--limit` leaves out.
@@ -105,7 +105,7 @@ def scorer_for(
         warn_once(f"MMedBench rationales: bleu* and rouge* are left out for {language}: {error}")
         cut = False
     encoder = load_encoder(settings.source_encoder, "source_encoder")
-    wanted = settings.bertscore_idf and encoder is not None
+    weighs_idf = settings.bertscore_idf and encoder is not None
     return RationaleScorer(
-        language, encoder, cut, compute_idf(references, encoder) if wanted else None
+        language, encoder, cut, compute_idf(references, encoder) if weighs_idf else None
     )

@@ -74,15 +74,15 @@ class AnswerLanguage:
 
     def sign(self, metric: str, **fields: str) -> str:
         """Return the fields of the signature of a metric of sentences, lines or words."""
-        own = signature(metric, language=self._code, **fields, libraries=("langid",))
-        return own.partition("|")[2] + (self._by or in_language_rule(self._code))
+        signed = signature(metric, language=self._code, **fields, libraries=("langid",))
+        return signed.partition("|")[2] + (self._by or in_language_rule(self._code))
 
     def signature_of(self, metric: str) -> str:
         """Return the fields of the signature of `length_words` or `langid_match`."""
         if metric == "length_words":
             return f"language:{self._code}|words:{segmenter_name(self._code)}"
-        own = signature("", language=self._code, libraries=("langid",)).removeprefix("|")
-        return own + (self._by or answer_language_rule(self._code))
+        signed = signature("", language=self._code, libraries=("langid",)).removeprefix("|")
+        return signed + (self._by or answer_language_rule(self._code))
 
     def of_answer(self, answer: str) -> dict[str, float | None]:
         """Return what is measured of every answer, also where nothing judges it.

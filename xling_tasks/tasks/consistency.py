@@ -82,7 +82,7 @@ class ConsistencyTask(HealthTask):
         Where there is none, a text as long as answers are does: a question is one sentence.
         """
         docs = self.data.docs(self.language)
-        references = {own["question_id"]: own["reference"] for own in docs}
+        references = {row["question_id"]: row["reference"] for row in docs}
         text = references[doc["question_id"]] or STAND_IN
         return translation_requests(self, text, self.language) * sum(self.counts.values())
 
@@ -116,11 +116,11 @@ class ConsistencyTask(HealthTask):
 
         English answers get both kinds without a translator, so that each has its English column.
         """
-        several = max(self.counts.values()) > 1
-        topics = self.settings.topic_seeds if several else ()
+        repeats = max(self.counts.values()) > 1
+        topics = self.settings.topic_seeds if repeats else ()
         scorers = []
         if self.language == "en" or self.translator is not None:
-            encoder = load_encoder(self.settings.encoder, "encoder") if several else None
+            encoder = load_encoder(self.settings.encoder, "encoder") if repeats else None
             scorers.append(Scorer("en", "published", encoder, topics, self.settings.sim_hdp))
         if self.settings.translator is None:
             warn_once(
@@ -129,7 +129,7 @@ class ConsistencyTask(HealthTask):
                 '\'{"translator": {"model": "seq2seq", "model_args": {"pretrained": ...}}}\'.'
             )
             setting = self.settings.source_encoder
-            encoder = load_encoder(setting, "source_encoder") if several else None
+            encoder = load_encoder(setting, "source_encoder") if repeats else None
             hdp = self.settings.sim_hdp
             scorers.append(Scorer(self.language, "source", encoder, topics, hdp))
         return scorers
@@ -139,10 +139,10 @@ class ConsistencyTask(HealthTask):
     def score(self, answered: Sequence[Answered]) -> list[dict[float, RepeatedAnswers]]:
         """Translate, compare and fit topics once per temperature over all answers."""
         rows: list[dict[float, RepeatedAnswers]] = [{} for _ in answered]
-        rest = [iter(one.texts) for one in answered]
+        remaining = [iter(one.texts) for one in answered]
         questions = [one.doc["question_id"] for one in answered]
         for tau, count in self.counts.items():
-            answers = [list(islice(texts, count)) for texts in rest]
+            answers = [list(islice(texts, count)) for texts in remaining]
             for row, scored in zip(rows, self._score_at(questions, answers), strict=True):
                 row[tau] = scored
         return rows
@@ -152,26 +152,28 @@ class ConsistencyTask(HealthTask):
     ) -> list[RepeatedAnswers]:
         texts = self._translate(answers)
         # Topic models are fitted on the answers of all processes; nothing else is shared.
-        gathered = self.run.all_gather(dict(zip(questions, texts, strict=True)))
-        everything = {question: own for part in gathered for question, own in part.items()}
+        parts = self.run.all_gather(dict(zip(questions, texts, strict=True)))
+        everything = {question: repeats for part in parts for question, repeats in part.items()}
         order = [key for doc in self.eval_docs if (key := doc["question_id"]) in everything]
-        position = {question: at for at, question in enumerate(order)}
+        position = {question: index for index, question in enumerate(order)}
         columns = self._measure_language(answers)
         for scorer in self._scorers:
             columns |= scorer.score(
-                texts, [everything[own] for own in order], [position[own] for own in questions]
+                texts,
+                [everything[question] for question in order],
+                [position[question] for question in questions],
             )
         rows = []
-        for at, (own, english) in enumerate(zip(answers, texts, strict=True)):
-            scores = {name: values[at] for name, values in columns.items()}
-            came = [text for text in own if not is_failed(text)]
+        for index, (question_texts, english) in enumerate(zip(answers, texts, strict=True)):
+            scores = {name: values[index] for name, values in columns.items()}
+            present = [text for text in question_texts if not is_failed(text)]
             translated = None
             if self.translator is not None:
                 translated = list(english)
-                pairs = zip(own, english, strict=True)
+                pairs = zip(question_texts, english, strict=True)
                 failed = [new is None for text, new in pairs if not is_failed(text)]
                 scores["translation_failed_rate"] = [sum(failed), len(failed)]
-            rows.append(RepeatedAnswers(came, scores, translated))
+            rows.append(RepeatedAnswers(present, scores, translated))
         return rows
 
     def _translate(self, answers: Sequence[Sequence[str]]) -> list[list[str | None]]:
@@ -182,16 +184,16 @@ class ConsistencyTask(HealthTask):
         if self.translator is not None:
             translations = self.translator.translate(distinct, self.language, "en")
         english = dict(zip(distinct, translations, strict=True))
-        return [[english.get(text) for text in own] for own in answers]
+        return [[english.get(text) for text in texts] for texts in answers]
 
     def _measure_language(self, answers: Sequence[Sequence[str]]) -> dict[str, list[Any]]:
         """Return whether answers are in the language, distinct, and there; a value per question."""
-        came = [[text for text in own if not is_failed(text)] for own in answers]
-        flat = list(dict.fromkeys(chain.from_iterable(came)))
+        present = [[text for text in texts if not is_failed(text)] for texts in answers]
+        flat = list(dict.fromkeys(chain.from_iterable(present)))
 
         def by_question(values: Sequence[Any], combine: Callable[[list[Any]], Any]) -> list[Any]:
-            known = dict(zip(flat, values, strict=True))
-            return [combine([known[text] for text in own]) for own in came]
+            by_text = dict(zip(flat, values, strict=True))
+            return [combine([by_text[text] for text in texts]) for texts in present]
 
         language = self.answer_language()
         confusions = language.confusion(flat)
@@ -202,18 +204,24 @@ class ConsistencyTask(HealthTask):
         )
         return {
             "language_consistency": by_question(language.consistency(flat), _mean),
-            "line_pass_rate": by_question([each.line_pass for each in confusions], _count),
-            "word_pass_rate": by_question([each.word_pass for each in confusions], _count),
+            "line_pass_rate": by_question(
+                [confusion.line_pass for confusion in confusions], _count
+            ),
+            "word_pass_rate": by_question(
+                [confusion.word_pass for confusion in confusions], _count
+            ),
             "language_consistency_published": by_question(published, _mean),
-            "empty_rate": [empty_share(own) for own in came],
-            "distinct_answers": [float(distinct_answers(own)) if own else None for own in came],
+            "empty_rate": [empty_share(texts) for texts in present],
+            "distinct_answers": [
+                float(distinct_answers(texts)) if texts else None for texts in present
+            ],
         }
 
     def extra_record(self, row: dict[float, RepeatedAnswers]) -> dict[str, Any]:
         """Return the translations that were scored, by temperature."""
         if self.translator is None:
             return {}
-        return {SCORED_AS: {str(tau): own.english for tau, own in row.items()}}
+        return {SCORED_AS: {str(tau): answers.english for tau, answers in row.items()}}
 
     # Metrics
 
@@ -259,8 +267,8 @@ class ConsistencyTask(HealthTask):
 
 def _mean(values: Sequence[float | None]) -> float | None:
     """Return the mean of the values that are defined; None if none is."""
-    known = [value for value in values if value is not None]
-    return float(sum(known) / len(known)) if known else None
+    defined = [value for value in values if value is not None]
+    return float(sum(defined) / len(defined)) if defined else None
 
 
 def _count(passes: Sequence[bool | None]) -> list[int]:

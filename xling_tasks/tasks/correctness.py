@@ -49,13 +49,13 @@ class CorrectnessTask(HealthTask):
 
     def prompt_templates(self) -> dict[str, PromptTemplate]:
         """Return the question's prompt, and the judge's where there is a judge."""
-        own = super().prompt_templates()
+        templates = super().prompt_templates()
         if self.settings.judge is not None:
-            own["judge"] = self.templates.get("judge", "en")
-        return own
+            templates["judge"] = self.templates.get("judge", "en")
+        return templates
 
     def prepare(self) -> None:
-        """Reach the judges before anything is generated; say so if there is none."""
+        """Check the judges before anything is generated; warn if there is none."""
         if self.predict_only:
             return
         load_segmenter(self.language)
@@ -68,9 +68,14 @@ class CorrectnessTask(HealthTask):
             )
             return
         jurors = self.settings.jurors
-        backends = (load_backend("judge", each.spec, self.settings.xling_cache) for each in jurors)
-        names, both = ([each.name for each in jurors], [each.spec.both_orders for each in jurors])
-        self.judges = JudgePanel(tuple(backends), tuple(names), tuple(both))
+        backends = (
+            load_backend("judge", juror.spec, self.settings.xling_cache) for juror in jurors
+        )
+        names, in_both_orders = (
+            [juror.name for juror in jurors],
+            [juror.spec.both_orders for juror in jurors],
+        )
+        self.judges = JudgePanel(tuple(backends), tuple(names), tuple(in_both_orders))
         self.judges.check()
 
     def score(self, answered: Sequence[Answered]) -> list[JudgedAnswer]:
@@ -79,24 +84,24 @@ class CorrectnessTask(HealthTask):
             JudgeInput(one.doc["question"], one.doc["reference"], one.texts[0], self.language_name)
             for one in answered
         ]
-        came = [item for item in inputs if not is_failed(item.answer)]
+        present = [item for item in inputs if not is_failed(item.answer)]
         votes: dict[JudgeInput, JudgeVotes] = {}
         if self.judges is not None:
-            distinct = list(dict.fromkeys(came))
+            distinct = list(dict.fromkeys(present))
             labels = self.judges.label(distinct, self.prompt_templates()["judge"])
             votes = dict(zip(distinct, labels, strict=True))
             self._find_unlabelled(list(votes.values()))
         return [self._row(item, votes.get(item, JudgeVotes(()))) for item in inputs]
 
     def _row(self, item: JudgeInput, votes: JudgeVotes) -> JudgedAnswer:
-        about = self.answer_language().of_answer(item.answer)
+        measured_values = self.answer_language().of_answer(item.answer)
         if self.judges is None:
-            return JudgedAnswer(item.answer, item.reference, about)
+            return JudgedAnswer(item.answer, item.reference, measured_values)
         swapped = [vote.order_sensitive for vote in votes.votes if vote.swapped is not None]
         return JudgedAnswer(
             item.answer,
             item.reference,
-            about,
+            measured_values,
             votes.label,
             votes.no_majority,
             tuple(vote.result.label for vote in votes.votes),
@@ -106,19 +111,19 @@ class CorrectnessTask(HealthTask):
         )
 
     def _find_unlabelled(self, votes: Sequence[JudgeVotes]) -> None:
-        """Note whose labels no answer has, of all processes.
+        """Set which judges gave no answer a label, over all processes.
 
         Where nothing was labelled, a share of 0 contradictory answers would be a lie.
         """
         assert self.judges is not None
-        own: set[str] = {"majority"} if any(vote.label in LABELS for vote in votes) else set()
-        own |= {
+        labelling: set[str] = {"majority"} if any(vote.label in LABELS for vote in votes) else set()
+        labelling |= {
             name
             for number, name in enumerate(self.judges.names)
             if any(vote.votes[number].label for vote in votes)
         }
-        labelled, judged = zip(*self.run.all_gather((own, bool(votes))), strict=True)
-        everybody = {"majority", *self.judges.names} if any(judged) else set()
+        labelled, any_votes = zip(*self.run.all_gather((labelling, bool(votes))), strict=True)
+        everybody = {"majority", *self.judges.names} if any(any_votes) else set()
         self._unlabelled = frozenset(everybody.difference(*labelled))
 
     def own_metrics(self) -> list[Metric]:
@@ -146,8 +151,8 @@ class CorrectnessTask(HealthTask):
             AuxiliaryRequest(
                 self.settings.judge_role(number),
                 fill_judge_prompt(template, one),
-                each.spec.max_gen_toks,
+                juror.spec.max_gen_toks,
             )
-            for number, each in enumerate(self.settings.jurors)
-            for one in ([item, item.swap()] if each.spec.both_orders else [item])
+            for number, juror in enumerate(self.settings.jurors)
+            for one in ([item, item.swap()] if juror.spec.both_orders else [item])
         ]

@@ -59,22 +59,22 @@ class EmpathyTask(MultilingualTask):
         self, docs: Mapping[int, Any], responses: Mapping[int, Responses],
         english: Mapping[tuple[str, str], str | None],
     ) -> dict[int, dict[str, Profiled]]:  # fmt: skip
-        """Classify all responses once; empty ones have no profile."""
+        """Return all profiles, each text classified once; empty responses have none."""
         assert self.classifier is not None
         pairs = {
-            (at, code): (docs[at]["text"]["en"], text)
-            for at, own in responses.items()
-            for code, response in own.items()
+            (number, code): (docs[number]["text"]["en"], text)
+            for number, by_language in responses.items()
+            for code, response in by_language.items()
             if (text := english[code, response]) is not None and text.strip()
         }
         distinct = list(dict.fromkeys(pairs.values()))
         profiles = dict(zip(distinct, self.classifier.profiles(distinct), strict=True))
         return {
-            at: {
+            number: {
                 code: Profiled(
-                    english[code, response], profiles.get(pairs.get((at, code), ("", "")))
+                    english[code, response], profiles.get(pairs.get((number, code), ("", "")))
                 )
-                for code, response in own.items()
+                for code, response in by_language.items()
             }
-            for at, own in responses.items()
+            for number, by_language in responses.items()
         }

@@ -205,7 +205,7 @@ class McqaLLTask(McqaTask):
             scores = [float(text[0]) for text in one.texts]
             normed = {
                 name: _likeliest(
-                    sets, [s / length(own) for s, own in zip(scores, sets, strict=True)]
+                    sets, [s / length(letters) for s, letters in zip(scores, sets, strict=True)]
                 )
                 for name, length in _UNITS.items()
             }
@@ -242,8 +242,8 @@ class RationaleTask(McqaTask):
         columns = self._scorer.score(texts, [reference for _, reference in distinct])
         columns["language_consistency"] = self.answer_language().consistency(texts)
         scores = {
-            pair: {name: values[at] for name, values in columns.items()}
-            for at, pair in enumerate(distinct)
+            pair: {name: values[position] for name, values in columns.items()}
+            for position, pair in enumerate(distinct)
         }
         return [
             answer._replace(

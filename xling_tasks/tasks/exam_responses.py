@@ -83,10 +83,10 @@ def _ft_letters(text: str) -> str:
     The part after the last label counts, or the whole response where there is none. Several
     statements ('OPTION A IS CORRECT. OPTION C IS CORRECT.') are left to `read_letters`.
     """
-    own = _FT_QUESTION.split(text, maxsplit=1)[0] or text
-    _, *labelled = _FT_LABEL.split(own)
-    place = re.split("#{1,3}", labelled[-1], maxsplit=1)[0] if labelled else text
-    stated = set(_FT_OPTION.findall(place))
-    if len(stated) != 1:
-        return place
-    return ", ".join(re.findall("[A-H]", stated.pop().replace("AND", ",")))
+    answer = _FT_QUESTION.split(text, maxsplit=1)[0] or text
+    _, *labelled = _FT_LABEL.split(answer)
+    statement = re.split("#{1,3}", labelled[-1], maxsplit=1)[0] if labelled else text
+    letters = set(_FT_OPTION.findall(statement))
+    if len(letters) != 1:
+        return statement
+    return ", ".join(re.findall("[A-H]", letters.pop().replace("AND", ",")))

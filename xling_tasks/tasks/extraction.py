@@ -48,13 +48,13 @@ class Extractor:
         The model is asked about some that the rules read, too, so that the two can be compared;
         once about each. None is a response that no model need be asked about.
         """
-        known = [
+        readable = [
             (answer, request) for answer, request in pairs
             if request is not None and has_answer_text(request.response)
         ]  # fmt: skip
-        left = dict.fromkeys(request for answer, request in known if answer is None)
-        read = dict.fromkeys(request for answer, request in known if answer is not None)
-        distinct: list[Any] = list(dict.fromkeys([*left, *islice(read, _COMPARED)]))
+        unparsed = dict.fromkeys(request for answer, request in readable if answer is None)
+        read = dict.fromkeys(request for answer, request in readable if answer is not None)
+        distinct: list[Any] = list(dict.fromkeys([*unparsed, *islice(read, _COMPARED)]))
         if all(isinstance(request, LetterRequest) for request in distinct):
             answers: Sequence[Any] = self._model.extract_letters(distinct)
         else:
@@ -74,7 +74,7 @@ def extractor_prompts(task: Any, name: str) -> Mapping[str, PromptTemplate]:
 
 
 def load_extractor(task: Any, name: str) -> Extractor | None:
-    """Reach a task's answer extractor before anything is generated; None where none is set."""
+    """Load a task's answer extractor before anything is generated; None without one."""
     if task.settings.answer_extractor is None or task.predict_only:
         return None
     return Extractor(task, task.templates.get(name, "en"))

@@ -70,13 +70,13 @@ class InformationTask(MultilingualTask):
 
     def prompt_templates(self) -> dict[str, PromptTemplate]:
         """Return also the judge's two prompts."""
-        own = super().prompt_templates()
+        templates = super().prompt_templates()
         if self.scored:
-            own |= {name: self.templates.get(name, "en") for name in ("claims", "support")}
-        return own
+            templates |= {name: self.templates.get(name, "en") for name in ("claims", "support")}
+        return templates
 
     def prepare(self) -> None:
-        """Reach translator and judge before anything is generated."""
+        """Check translator and judge before anything is generated."""
         super().prepare()
         if self.predict_only:
             return
@@ -103,15 +103,15 @@ class InformationTask(MultilingualTask):
         templates, role = self.prompt_templates(), self.settings.judge_role(0)
         support = fill_support(templates["support"], _STAND_IN_CLAIMS, STAND_IN)
         claims = fill_claims(templates["claims"], STAND_IN)
-        room = max(config.max_gen_toks, EXTRACTION_TOKENS)
+        max_tokens = max(config.max_gen_toks, EXTRACTION_TOKENS)
         requests = []
         for code in doc["text"]:
             requests += translation_requests(self, STAND_IN, code)
-            requests.append(AuxiliaryRequest(role, claims, room, code))
+            requests.append(AuxiliaryRequest(role, claims, max_tokens, code))
             if code != "en":
                 requests += [AuxiliaryRequest(role, support, config.max_gen_toks, code)] * 2
         if self.english_floor:
-            requests.append(AuxiliaryRequest(role, claims, room, "en"))
+            requests.append(AuxiliaryRequest(role, claims, max_tokens, "en"))
             requests += [AuxiliaryRequest(role, support, config.max_gen_toks, "en")] * 2
         return requests
 
@@ -129,20 +129,22 @@ class InformationTask(MultilingualTask):
         claims[None] = ClaimExtraction(None)
         pairs = list(dict.fromkeys(
             pair
-            for own in responses.values()
-            for code, text in own.items()
+            for by_language in responses.values()
+            for code, text in by_language.items()
             if code != "en"
-            for pair in _pairs(english["en", own["en"]], english[code, text], claims)
+            for pair in _pairs(english["en", by_language["en"]], english[code, text], claims)
         ))  # fmt: skip
         repaired: set[Any] = set()
         labels = verify_claims(pairs, templates["support"], self.judge, repaired)
-        known = dict(zip(pairs, labels, strict=True))
+        supported = dict(zip(pairs, labels, strict=True))
         return {
-            at: {
-                code: _compare_one(code, text, own["en"], english, claims, known, repaired)
-                for code, text in own.items()
+            number: {
+                code: _compare_one(
+                    code, text, by_language["en"], english, claims, supported, repaired
+                )
+                for code, text in by_language.items()
             }
-            for at, own in responses.items()
+            for number, by_language in responses.items()
         }
 
 
@@ -153,19 +155,19 @@ def _compare_one(
     """Return an answer beside the English one; of the first English one its claims alone."""
     mine, other = english[code, text], english["en", reference]
     pairs = [] if code == "en" else _pairs(other, mine, claims)
-    both = [] if is_filtered(reference) else [labels[pair] for pair in pairs]
-    scores = claim_scores(*both) if both else _NO_SCORES
+    supports = [] if is_filtered(reference) else [labels[pair] for pair in pairs]
+    scores = claim_scores(*supports) if supports else _NO_SCORES
     reason = None
     if code != "en":
         reason = _no_answer(text, reference)
         if reason is None and scores.f1 is None:
             reason = _no_score(mine, claims[mine].claims, claims[other].claims)
-    supported, reverse = both or ([], [])
-    own = claims[mine].claims
+    supported, reverse = supports or ([], [])
+    own_claims = claims[mine].claims
     record = {
-        "n": None if own is None else len(own),
+        "n": None if own_claims is None else len(own_claims),
         "english": mine,
-        "claims": None if own is None else list(own),
+        "claims": None if own_claims is None else list(own_claims),
         "supported": supported,
         "reference_supported": reverse,
         "unscored": reason,
@@ -175,18 +177,21 @@ def _compare_one(
         pair = {"precision": scores.precision, "recall": scores.recall}
     every = [*supported, *reverse]
     return ComparedClaims(
-        own, record, pair, scores.f1, [every.count(None), len(every)],
+        own_claims, record, pair, scores.f1, [every.count(None), len(every)],
         _count_repairs(mine, pairs, claims, repaired),
     )  # fmt: skip
 
 
 def _pairs(reference: str | None, answer: str | None, claims: Claims) -> list[Pair]:
     """Return what is verified: the answer's claims against the reference, and the reverse."""
-    own, others = claims[answer].claims, claims[reference].claims
-    if answer is None or reference is None or own is None or others is None:
+    answer_claims, reference_claims = claims[answer].claims, claims[reference].claims
+    if answer is None or reference is None or answer_claims is None or reference_claims is None:
         return []
     # A text without claims supports none: nobody need be asked.
-    return [(own, reference if others else ""), (others, answer if own else "")]
+    return [
+        (answer_claims, reference if reference_claims else ""),
+        (reference_claims, answer if answer_claims else ""),
+    ]
 
 
 def _count_repairs(
@@ -195,10 +200,10 @@ def _count_repairs(
     """Return how many of the judge's replies about an answer were asked for again, of how many."""
     if text is None:
         return None
-    asked = [pair for pair in pairs if pair[0] and pair[1].strip()]
+    requested = [pair for pair in pairs if pair[0] and pair[1].strip()]
     return [
-        claims[text].repaired + sum(pair in repaired for pair in asked),
-        bool(text.strip()) + len(asked),
+        claims[text].repaired + sum(pair in repaired for pair in requested),
+        bool(text.strip()) + len(requested),
     ]
 
 
@@ -212,16 +217,16 @@ def _no_answer(text: str, english: str) -> str | None:
 
 
 def _no_score(
-    answer: str | None, own: tuple[str, ...] | None, english: tuple[str, ...] | None
+    answer: str | None, claims: tuple[str, ...] | None, english: tuple[str, ...] | None
 ) -> str:
     """Return why answers that are there have no score."""
     if answer is None:
         return "translation failed"
-    if own is None:
+    if claims is None:
         return "claims not read"
     if english is None:
         return "claims of the English answer not read"
-    return "claims not verified" if own or english else "both answers abstain"
+    return "claims not verified" if claims or english else "both answers abstain"
 
 
 class QuestionInformationTask(InformationTask):

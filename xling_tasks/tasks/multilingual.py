@@ -74,16 +74,18 @@ class MultilingualTask(HealthTask):
         return load_prompts(self.record, self.settings.prompt_set)
 
     def _choose_languages(self) -> tuple[str, ...]:
-        wanted, known = self.settings.languages, self.data.languages
-        if wanted is not None:  # a set that does not tell varieties apart has their language
-            wanted = tuple(code if code in known else language_code(code) for code in wanted)
-        for code in wanted or ():
-            if code not in known:
+        requested, available = self.settings.languages, self.data.languages
+        if requested is not None:  # a set that does not tell varieties apart has their language
+            requested = tuple(
+                code if code in available else language_code(code) for code in requested
+            )
+        for code in requested or ():
+            if code not in available:
                 raise SettingError(
                     f"--metadata languages: {self._name} has no {code!r}; its languages are "
-                    f"{', '.join(known)}"
+                    f"{', '.join(available)}"
                 )
-        chosen = tuple(code for code in known[1:] if wanted is None or code in wanted)
+        chosen = tuple(code for code in available[1:] if requested is None or code in requested)
         if not chosen:
             raise SettingError("--metadata languages: name at least one language beside English")
         return "en", *chosen
@@ -129,12 +131,12 @@ class MultilingualTask(HealthTask):
 
     def prompt_templates(self) -> dict[str, PromptTemplate]:
         """Return the prompt, in each language in which it differs, and the translator's."""
-        own = super().prompt_templates()
+        templates = super().prompt_templates()
         for code in self.languages:
             template = self.templates.get(self.prompt_name, self.instruction_language(code))
-            if template not in own.values():
-                own[f"{self.prompt_name}_{code}"] = template
-        return own | dict(translator_prompts(self))
+            if template not in templates.values():
+                templates[f"{self.prompt_name}_{code}"] = template
+        return templates | dict(translator_prompts(self))
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
         """Return one request; the second English one is sampled."""
@@ -172,30 +174,30 @@ class MultilingualTask(HealthTask):
         responses = [dict(zip(self.codes(one.doc), one.texts, strict=True)) for one in answered]
         compared: Mapping[int, Mapping[str, Any]] = {}
         if self.scored:
-            kept = {
-                at: own
-                for at, (one, own) in enumerate(zip(answered, responses, strict=True))
+            comparable = {
+                number: by_code
+                for number, (one, by_code) in enumerate(zip(answered, responses, strict=True))
                 if one.doc["question_id"] not in self.excluded
             }
-            kept = self._with_floor(kept)
-            docs = {at: answered[at].doc for at in kept}
-            compared = self.compare(docs, kept, self._translate(kept.values()))
+            comparable = self._with_floor(comparable)
+            docs = {number: answered[number].doc for number in comparable}
+            compared = self.compare(docs, comparable, self._translate(comparable.values()))
         results = []
-        for at, (one, own) in enumerate(zip(answered, responses, strict=True)):
+        for number, (one, by_code) in enumerate(zip(answered, responses, strict=True)):
             excluded = float(one.doc["question_id"] in self.excluded)
             by_language = {
-                code: self._compared(code, own.get(code), compared.get(at, {}))
+                code: self._compared(code, by_code.get(code), compared.get(number, {}))
                 for code in self.languages
             }
             results.append(PromptResult(by_language, excluded))
         return results
 
-    def _compared(self, code: str, response: str | None, made: Mapping[str, Any]) -> Compared:
-        """Return a language's response beside English; MADE has what was made of each."""
+    def _compared(self, code: str, response: str | None, results: Mapping[str, Any]) -> Compared:
+        """Return a language's response beside English; RESULTS has what was made of each."""
         match = None if response is None else self.answer_language(code).match(response)
-        own = made.get(code, self.nothing)
-        other = made.get(AGAIN, self.nothing) if code == "en" else own
-        return Compared(response, match, own, other, made.get("en", self.nothing))
+        result = results.get(code, self.nothing)
+        other = results.get(AGAIN, self.nothing) if code == "en" else result
+        return Compared(response, match, result, other, results.get("en", self.nothing))
 
     nothing: ClassVar[Any] = None
     """What is made of a response that there is not."""
@@ -227,7 +229,10 @@ class MultilingualTask(HealthTask):
             "that this model was not sampled and what two English answers share is not known: no "
             "language is called worse. Use a backend that takes a temperature"
         )
-        return {at: {c: own[c] for c in own if c != AGAIN} for at, own in responses.items()}
+        return {
+            number: {c: by_code[c] for c in by_code if c != AGAIN}
+            for number, by_code in responses.items()
+        }
 
     def _translate(
         self, responses: Iterable[Mapping[str, str]]
@@ -239,7 +244,7 @@ class MultilingualTask(HealthTask):
         responses = list(responses)
         english_of: dict[tuple[str, str], str | None] = {}
         for code in (*self.languages, AGAIN):
-            texts = list(dict.fromkeys(own[code] for own in responses if code in own))
+            texts = list(dict.fromkeys(by_code[code] for by_code in responses if code in by_code))
             english_of |= dict.fromkeys(((code, text) for text in texts), None)
             texts = [text for text in texts if not is_failed(text)]
             if code in ("en", AGAIN):
@@ -252,7 +257,7 @@ class MultilingualTask(HealthTask):
         return english_of
 
     def _only_english(self, texts: Sequence[str], code: str) -> list[str | None]:
-        wrong = [each.in_language is False for each in classify_answer_language(texts, "en")]
+        wrong = [answer.in_language is False for answer in classify_answer_language(texts, "en")]
         if any(wrong):
             log.warning(
                 "%s: translator=none, but %d of %d answers to %s prompts are not in "
@@ -262,7 +267,7 @@ class MultilingualTask(HealthTask):
         return [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
 
     def outcomes(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
-        """Tell what was compared with nothing, as it has no English: no judge is to blame."""
+        """Return the outcomes; an answer without English is untranslated, not unparsed."""
         outcomes = super().outcomes(doc, values)
         for code, outcome in outcomes.items():
             record = values.get(f"{self.english_in}_{code}") or {}
@@ -286,24 +291,25 @@ class MultilingualTask(HealthTask):
             yield _over_languages(metric, suffix, codes)
 
     def _languages_of(self, metric: Metric) -> tuple[str, ...]:
-        others = self.languages[1:]
+        codes = self.languages[1:]
         if metric.languages == "others":
-            return others
+            return codes
         english = metric.languages == "all" or self.english_floor
-        return ("en", *others) if english else others
+        return ("en", *codes) if english else codes
 
     def groups(self) -> dict[str, tuple[str, ...]]:
         """Return suffix -> the languages of this run in each group; '' is all of them."""
-        others = self.languages[1:]
-        languages_of = {"": others}
+        codes_beside_english = self.languages[1:]
+        languages_of = {"": codes_beside_english}
         trained = self.settings.trained_languages
         seen = {} if trained is None else {
-            "in": trained, "out": tuple(code for code in others if code not in trained)
+            "in": trained,
+            "out": tuple(code for code in codes_beside_english if code not in trained),
         }  # fmt: skip
         kinds = {"script": SCRIPT_GROUPS, "family": FAMILY_GROUPS, "branch": BRANCH_GROUPS}
         for kind, groups in (*kinds.items(), ("train", seen)):
             for name, members in groups.items():
-                chosen = tuple(code for code in others if code in members)
+                chosen = tuple(code for code in codes_beside_english if code in members)
                 if chosen:
                     languages_of[f"_{kind}_{name}"] = chosen
         return languages_of

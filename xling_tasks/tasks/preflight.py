@@ -60,11 +60,11 @@ def _check_names(args: Mapping[str, Any], lm: Any) -> None:
     """Refuse what is neither a setting nor an argument of the model, if that can be told."""
     kind = type(unwrapped(lm))
     constructors = [base.__init__ for base in kind.__mro__ if "__init__" in vars(base)]  # type: ignore[misc]
-    named = [inspect.signature(constructor).parameters for constructor in constructors]
-    unknown = sorted(args.keys() - set().union(*named))
+    parameters = [inspect.signature(constructor).parameters for constructor in constructors]
+    unknown = sorted(args.keys() - set().union(*parameters))
     if not unknown:
         return
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in named[0].values())
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters[0].values())
     if not takes_any or kind.__module__.startswith("xling_tasks."):  # the model refused it
         raise SettingError(f"--metadata {unknown[0]}: unknown setting")
     warn_once(
@@ -79,10 +79,10 @@ def _check_replay(task: Any) -> None:
     if replay is None:
         return
     replay.origin(str(task.config.task))
-    judges = [settings.judge, *(each.spec for each in settings.jury)]
+    judges = [settings.judge, *(juror.spec for juror in settings.jury)]
     roles = {"judge": judges, "answer_extractor": [settings.answer_extractor]}
-    for role, own in {**roles, "translator": [settings.translator]}.items():
-        if any(config is not None and config.model == SELF for config in own):
+    for role, configs in {**roles, "translator": [settings.translator]}.items():
+        if any(config is not None and config.model == SELF for config in configs):
             raise SettingError(
                 f"--metadata {role}=self: xling_replay has the logged answers only, not the "
                 f"model that gave them; name a model, {role}="
@@ -93,14 +93,14 @@ def _check_replay(task: Any) -> None:
 def warn_of_unread_data(
     record: DatasetInfo, provenance: Mapping[str, Any], settings: Settings
 ) -> None:
-    """Say where a user names data, and a task asks what is bundled all the same."""
+    """Warn where a user names data and the task uses bundled texts."""
     if provenance.get("kind") != "bundled" or settings.data_dir is None:
         return
-    own = (
+    hint = (
         "prompt_set=FILE names others" if record.n_small else "`xling_custom_*` ask your questions"
     )
-    shown = f"data_dir={settings.data_dir}"
-    warn_once(f"{record.title}: the bundled texts are asked, and {shown} is not read; {own}")
+    given_text = f"data_dir={settings.data_dir}"
+    warn_once(f"{record.title}: the bundled texts are asked, and {given_text} is not read; {hint}")
 
 
 ALWAYS_READ = frozenset(
@@ -132,31 +132,31 @@ def check_read(kind: type, config: Mapping[str, Any], read: Iterable[str]) -> No
     `ALWAYS_READ`; CONFIG has all that the YAML includes. The error names what to do instead.
     """
     template = _template(kind)
-    known = {field.name: field.default for field in fields(TaskConfig)}
-    place = (config.get("metadata") or {}).get("config_source", "")
-    where = f"{config.get('task')}{place and f' ({place})'}"
+    defaults = {field.name: field.default for field in fields(TaskConfig)}
+    source = (config.get("metadata") or {}).get("config_source", "")
+    location = f"{config.get('task')}{source and f' ({source})'}"
     for key, value in config.items():
         if key in ALWAYS_READ or key in read:
             continue
-        if key not in known:
+        if key not in defaults:
             raise SettingError(
-                f"{where}: {key}: unknown key.{did_you_mean(key, {*known, *ALWAYS_READ})}"
+                f"{location}: {key}: unknown key.{did_you_mean(key, {*defaults, *ALWAYS_READ})}"
             )
         # A class made from none that has a template of ours is described by its own YAML alone.
-        if template and value != template.get(key, known[key]):
+        if template and value != template.get(key, defaults[key]):
             advice = next((say for start, say in _INSTEAD if re.match(start, key)), "")
             raise SettingError(
-                f"{where}: {key} is set to {value!r:.80}, and this task does not read it; leave "
+                f"{location}: {key} is set to {value!r:.80}, and this task does not read it; leave "
                 f"it out{advice and f' ({advice})'}"
             )
-    given = config.get("dataset_kwargs") or {}
-    if unknown := sorted(map(str, given.keys() - {"record", "language"})):
-        raise SettingError(f"{where}: dataset_kwargs: {', '.join(unknown)} is not read; {_DATA}")
+    arguments = config.get("dataset_kwargs") or {}
+    if unknown := sorted(map(str, arguments.keys() - {"record", "language"})):
+        raise SettingError(f"{location}: dataset_kwargs: {', '.join(unknown)} is not read; {_DATA}")
 
 
 def _template(kind: type) -> Mapping[str, Any]:
     """Return what our template of a class, or of the nearest that it is made from, says."""
-    names = (f"{each.__module__}.{each.__qualname__}" for each in kind.__mro__)
+    names = (f"{cls.__module__}.{cls.__qualname__}" for cls in kind.__mro__)
     return next((_templates()[name] for name in names if name in _templates()), {})
 
 

@@ -30,12 +30,12 @@ _FEW = 10
 """Questions below which equal responses say nothing."""
 
 
-def single_text(result: Any, where: str) -> Any:
+def single_text(result: Any, location: str) -> Any:
     """Return the one response that a filter leaves of one, which may come as a list."""
     if not isinstance(result, list):
         return result
     if len(result) != 1:
-        raise BackendError(f"{where} leaves {len(result)} responses of one; every one is scored")
+        raise BackendError(f"{location} leaves {len(result)} responses of one; every one is scored")
     return result[0]
 
 
@@ -47,18 +47,18 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
     times the tokens of one language that they make of another, so the same room may cut answers in
     one alone.
     """
-    codes, room = task.prompt_languages(doc), task.config.generation_kwargs.get("max_gen_toks")
+    codes, limit = task.prompt_languages(doc), task.config.generation_kwargs.get("max_gen_toks")
     counts: dict[str, Counter[str]] = {}
     for number, text in enumerate(texts):
-        own = counts.setdefault(codes[number * len(codes) // len(texts)], Counter())
-        own["asked"] += 1
-        own["cut"] += task.scores_texts and may_be_cut(task.run.lm, text, room)
+        count = counts.setdefault(codes[number * len(codes) // len(texts)], Counter())
+        count["asked"] += 1
+        count["cut"] += task.scores_texts and may_be_cut(task.run.lm, text, limit)
         if isinstance(text, ModelResponse) and text.usage:
-            own.update({**text.usage, "answers": 1})
+            count.update({**text.usage, "answers": 1})
     return {
         "asked": len(texts),
         "responses": details_of([[text] for text in texts]),
-        BY_LANGUAGE: {code: dict(+own) for code, own in counts.items()},
+        BY_LANGUAGE: {code: dict(+count) for code, count in counts.items()},
     }
 
 
@@ -77,22 +77,26 @@ def summarize(task: Any, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]
     for record in records:
         for code, outcome in record.get(OUTCOME, {}).items():
             outcomes.setdefault(code, Counter())[outcome] += 1
-        for code, own in record[BY_LANGUAGE].items():
-            counts.setdefault(code, Counter()).update(own)
-    cut = sum(own["cut"] for own in counts.values())
+        for code, count in record[BY_LANGUAGE].items():
+            counts.setdefault(code, Counter()).update(count)
+    cut = sum(count["cut"] for count in counts.values())
     if cut:
         log.warning(
             "%s: %d of %d answers are as long as they may be, so perhaps cut off, and scored as "
             "they are. Give them more room: --gen_kwargs max_gen_toks=...",
-            task.config.task, cut, sum(own["asked"] for own in counts.values()),
+            task.config.task, cut, sum(count["asked"] for count in counts.values()),
         )  # fmt: skip
-    tokens = {code: {kind: own[kind] for kind in (*_TOKENS, "answers") if own[kind]}
-              for code, own in counts.items() if own["answers"]}  # fmt: skip
-    by_code = {code: {name: own[name] for name in OUTCOMES if own[name]}
-               for code, own in outcomes.items()}  # fmt: skip
+    tokens = {code: {kind: count[kind] for kind in (*_TOKENS, "answers") if count[kind]}
+              for code, count in counts.items() if count["answers"]}  # fmt: skip
+    by_code = {code: {name: count[name] for name in OUTCOMES if count[name]}
+               for code, count in outcomes.items()}  # fmt: skip
     return {
         **({"outcomes": by_code} if by_code else {}),
-        **({"cut": {c: [own["cut"], own["asked"]] for c, own in counts.items()}} if cut else {}),
+        **(
+            {"cut": {c: [count["cut"], count["asked"]] for c, count in counts.items()}}
+            if cut
+            else {}
+        ),
         **({"tokens": tokens} if tokens else {}),
     }
 
@@ -101,8 +105,8 @@ def warn_of_reasoning(task: Any) -> None:
     """Warn where texts to be scored hold a model's reasoning, or where it has no end."""
     texts = [instance.resps[0] for instance in task.instances]
     stripped = [(str(text), strip_reasoning(text)) for text in texts]
-    marked = sum(text != rest for text, rest in stripped)
-    unfinished = sum(rest is None for _, rest in stripped)
+    marked = sum(text != answer for text, answer in stripped)
+    unfinished = sum(answer is None for _, answer in stripped)
     # A server's parser takes the reasoning away: then nothing is left, and it was cut off.
     unfinished += sum(not text.strip() and is_truncated(text) for text in texts)
     if marked and task.scores_texts:
@@ -139,8 +143,8 @@ def warn_of_missing(task: str, recorded: Mapping[str, Any]) -> None:
         if name.startswith(start) and isinstance(value, float) and value > 0
     ]
     if found:
-        more = f", and {len(found) - 6} more" if len(found) > 6 else ""
-        log.warning("%s: %s%s", task, "; ".join(found[:6]), more)
+        others_text = f", and {len(found) - 6} more" if len(found) > 6 else ""
+        log.warning("%s: %s%s", task, "; ".join(found[:6]), others_text)
     repeated, n = recorded.get("repeated_responses"), recorded.get("n_responses") or 0
     if repeated is not None and repeated > _REPEATED and n >= _FEW:
         log.warning(

@@ -63,9 +63,9 @@ class RubricTask(HealthTask):
         turns: list[Turn] = doc["turns"]
         instruction = kwargs.get("system_instruction")
         if instruction:
-            own = [turn["content"] for turn in turns if turn["role"] == "system"]
+            contents = [turn["content"] for turn in turns if turn["role"] == "system"]
             turns = [turn for turn in turns if turn["role"] != "system"]
-            turns = [{"role": "system", "content": "\n\n".join([instruction, *own])}, *turns]
+            turns = [{"role": "system", "content": "\n\n".join([instruction, *contents])}, *turns]
         template: Callable[..., Any] | None = kwargs.get("chat_template")
         if kwargs.get("apply_chat_template") and template is not None:
             return [template([dict(turn) for turn in turns], add_generation_prompt=True)]
@@ -74,8 +74,8 @@ class RubricTask(HealthTask):
                 "xling_custom_rubric: without --apply_chat_template conversations are asked as a "
                 "plain transcript ('User: ... Assistant: ...')"
             )
-        said = "\n\n".join(f"{ROLES[turn['role']]}: {turn['content']}" for turn in turns)
-        return [f"{said}\n\n{ROLES['assistant']}:"]
+        transcript = "\n\n".join(f"{ROLES[turn['role']]}: {turn['content']}" for turn in turns)
+        return [f"{transcript}\n\n{ROLES['assistant']}:"]
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
         """Return one; a transcript's also ends where the model goes on for the user."""
@@ -95,7 +95,7 @@ class RubricTask(HealthTask):
         return {"rubric": self.templates.get("rubric", "en")}
 
     def prepare(self) -> None:
-        """Reach the judge before anything is generated; say so if there is none."""
+        """Check the judge before anything is generated; warn if there is none."""
         if self.predict_only:
             return
         load_segmenter(self.language)
@@ -110,44 +110,44 @@ class RubricTask(HealthTask):
         self.judge.check()
 
     def score(self, answered: Sequence[Answered]) -> list[GradedAnswer]:
-        """Have all distinct answers graded in one batch; empty and blocked ones earn nothing."""
+        """Grade all distinct answers in one batch; empty and blocked ones earn nothing."""
         results: dict[RubricInput, tuple[RubricItemResult, ...]] = {}
         inputs = [self._input(one.doc, one.texts[0]) for one in answered]
         if self.judge is not None:
-            asked = dict.fromkeys(
+            gradable = dict.fromkeys(
                 item for item in inputs
                 if item.answer.strip() and not is_failed(item.answer)
                 and not is_filtered(item.answer)
             )  # fmt: skip
             template, batch = self.prompt_templates()["rubric"], self.settings.rubric_batch_size
-            graded = grade_items(list(asked), template, self.judge, batch)
-            results = dict(zip(asked, graded, strict=True))
+            graded = grade_items(list(gradable), template, self.judge, batch)
+            results = dict(zip(gradable, graded, strict=True))
         return [
             self._row(one.doc, item.answer, results.get(item))
             for one, item in zip(answered, inputs, strict=True)
         ]
 
     def _input(self, doc: Mapping[str, Any], answer: str) -> RubricInput:
-        criteria = tuple(each["text"] for each in doc["criteria"])
+        criteria = tuple(item["text"] for item in doc["criteria"])
         return RubricInput(make_transcript(doc["turns"]), answer, criteria, self.language_name)
 
     def _row(
         self, doc: Mapping[str, Any], answer: str, results: Sequence[RubricItemResult] | None
     ) -> GradedAnswer:
-        about = self.answer_language().of_answer(answer)
+        measured_values = self.answer_language().of_answer(answer)
         if self.judge is None:
-            return GradedAnswer(about)
+            return GradedAnswer(measured_values)
         if results is None:
             met = None if is_failed(answer) else False
             results = (RubricItemResult(met),) * len(doc["criteria"])
-        met_by_item = [each.met for each in results]
-        points = [each["points"] for each in doc["criteria"]]
+        met_by_item = [item.met for item in results]
+        points = [item["points"] for item in doc["criteria"]]
         score = rubric_score(met_by_item, points)
         return GradedAnswer(
-            about,
+            measured_values,
             met_by_item,
-            any(each.reason for each in results),
-            [sum(each.repaired for each in results), len(results)],
+            any(item.reason for item in results),
+            [sum(item.repaired for item in results), len(results)],
             score,
             dict(self._score_groups(doc, met_by_item, score)),
             _record(met_by_item, points, results, score),
@@ -158,10 +158,10 @@ class RubricTask(HealthTask):
     ) -> Iterable[tuple[str, float | None]]:
         """Yield the scores of an answer by theme, category, axis and level."""
         for kind, slugs in self._groups.items():
-            own = set(map(_slug, doc.get(_OF_ROWS[kind], ()))) if kind in _OF_ROWS else None
+            row_slugs = set(map(_slug, doc.get(_OF_ROWS[kind], ()))) if kind in _OF_ROWS else None
             for slug in slugs:
-                if own is not None:
-                    yield f"{kind}_{slug}", score if slug in own else None
+                if row_slugs is not None:
+                    yield f"{kind}_{slug}", score if slug in row_slugs else None
                 else:
                     yield f"{kind}_{slug}", _score_tagged(kind, slug, met, doc["criteria"])
 
@@ -170,10 +170,11 @@ class RubricTask(HealthTask):
         if self.settings.judge is None:
             return []
         item, batch = self._input(doc, STAND_IN), self.settings.rubric_batch_size
-        role, room = self.settings.judge_role(0), self.settings.judge.max_gen_toks
+        role, max_tokens = self.settings.judge_role(0), self.settings.judge.max_gen_toks
         template = self.prompt_templates()["rubric"]
         return [
-            AuxiliaryRequest(role, text, room) for text, _ in build_prompts(item, template, batch)
+            AuxiliaryRequest(role, text, max_tokens)
+            for text, _ in build_prompts(item, template, batch)
         ]
 
     # Metrics
@@ -190,21 +191,25 @@ class RubricTask(HealthTask):
         """Themes, categories, axes and levels of the file, as metrics are called."""
         questions = self.data.dataset.questions
         found = {
-            "theme": {_slug(theme) for each in questions for theme in each.themes},
-            "category": {_slug(name) for each in questions for name in each.agreed_categories},
+            "theme": {_slug(theme) for question in questions for theme in question.themes},
+            "category": {
+                _slug(name) for question in questions for name in question.agreed_categories
+            },
         }
         for kind in _OF_CRITERIA:
-            tags = (tag_values(kind, item.tags) for each in questions for item in each.rubric)
-            found[kind] = {_slug(tag) for own in tags for tag in own}
-        return {kind: self._few(_OF_ROWS.get(kind, kind), own) for kind, own in found.items()}
+            tags = (
+                tag_values(kind, item.tags) for question in questions for item in question.rubric
+            )
+            found[kind] = {_slug(tag) for values in tags for tag in values}
+        return {kind: self._few(_OF_ROWS.get(kind, kind), values) for kind, values in found.items()}
 
-    def _few(self, what: str, slugs: Iterable[str]) -> tuple[str, ...]:
-        named = sorted(filter(None, slugs))
-        if len(named) <= _MAX_GROUPS:
-            return tuple(named)
+    def _few(self, kind: str, slugs: Iterable[str]) -> tuple[str, ...]:
+        names = sorted(filter(None, slugs))
+        if len(names) <= _MAX_GROUPS:
+            return tuple(names)
         log.warning(
             "%s: %d %s, so there is no score for each of them (at most %d)",
-            self._name, len(named), what, _MAX_GROUPS,
+            self._name, len(names), kind, _MAX_GROUPS,
         )  # fmt: skip
         return ()
 
@@ -217,8 +222,8 @@ def _record(
 ) -> dict[str, Any]:
     """Return what is logged of an answer's grading: verdicts, bounds, and each reply once."""
     bounds = rubric_bounds(met, points)
-    replies = list(dict.fromkeys(each.text for each in results if each.text is not None))
-    reasons = sorted({each.reason for each in results if each.reason})
+    replies = list(dict.fromkeys(result.text for result in results if result.text is not None))
+    reasons = sorted({result.reason for result in results if result.reason})
     return {
         "scored": score is not None,
         "met": list(met),
@@ -233,12 +238,12 @@ def _score_tagged(
     kind: str, slug: str, met: Sequence[bool | None], criteria: Sequence[Mapping[str, Any]]
 ) -> float | None:
     """Return the score over the criteria of one axis or level."""
-    own = [
-        (known, each["points"])
-        for known, each in zip(met, criteria, strict=True)
-        if slug in map(_slug, tag_values(kind, each["tags"]))
+    rows = [
+        (is_met, item["points"])
+        for is_met, item in zip(met, criteria, strict=True)
+        if slug in map(_slug, tag_values(kind, item["tags"]))
     ]
-    score: float | None = rubric_score([known for known, _ in own], [worth for _, worth in own])
+    score: float | None = rubric_score([is_met for is_met, _ in rows], [worth for _, worth in rows])
     return score
 
 

@@ -154,7 +154,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         self.run = run
 
     def end(self) -> None:
-        """Let go of the run's model, which may be large."""
+        """Release the run's model, which may be large."""
         self.run = RunContext()
 
     # Data
@@ -184,7 +184,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def _load_custom(self) -> None:
         """Load the user's own questions."""
-        settings, known = self.settings, self.config.dataset_kwargs
+        settings, arguments = self.settings, self.config.dataset_kwargs
         self.data = CustomDocuments.load(self.criterion, settings.data_dir)
         self.record, languages = self.data.info, self.data.dataset.languages
         usable = set(self.data.languages())
@@ -193,7 +193,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 f"{self._name}: the file has no questions in {code!r}; its languages are "
                 f"{', '.join(languages)}"
             )
-        if usable and "language" not in known:
+        if usable and "language" not in arguments:
             raise HarnessChanged(
                 f"{self._name} was not divided into a task for each language of the file "
                 f"({', '.join(languages)}); a task file of your own names one in dataset_kwargs"
@@ -311,19 +311,19 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
         That one stands for the whole sweep; no temperature is reported that was not used.
         """
-        given = (self.config.generation_kwargs or {}).get("temperature")
-        forced = None if given is None else temperatures("--gen_kwargs temperature", given)
+        value = (self.config.generation_kwargs or {}).get("temperature")
+        forced = None if value is None else temperatures("--gen_kwargs temperature", value)
         if not self.swept:
             if forced not in (None, (0.0,)) and self.settings.protocol is not None:
                 raise SettingError(
-                    f"{self._name}: --gen_kwargs temperature={given} contradicts --metadata "
+                    f"{self._name}: --gen_kwargs temperature={value} contradicts --metadata "
                     "protocol=published, in which this task answers greedily; leave one out"
                 )
             return forced or (0.0,)
         swept = self.settings.temperatures
         if forced and "temperatures" in self.settings.given and swept != forced:
             raise SettingError(
-                f"{self._name}: --gen_kwargs temperature={given} would replace the sweep "
+                f"{self._name}: --gen_kwargs temperature={value} would replace the sweep "
                 f"temperatures={list(swept)}; give one of the two"
             )
         return forced or swept
@@ -332,8 +332,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         """Return the generation arguments, which sample if and only if it is above 0."""
         arguments = deepcopy(dict(self.config.generation_kwargs or {}))
         sample = temperature > 0
-        asked = temperature in self.temperatures  # of a second English answer nobody asked so
-        if asked and "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
+        in_run = temperature in self.temperatures  # of a second English answer nobody asked so
+        if in_run and "do_sample" in arguments and bool(arguments["do_sample"]) != sample:
             raise SettingError(
                 f"{self._name}: --gen_kwargs do_sample={arguments['do_sample']} contradicts "
                 f"temperature {temperature}; leave do_sample out, it follows from the temperature"
@@ -357,9 +357,9 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         seeded = lm is not None and takes_seed(lm) and (temperature > 0 or number > 1)
         question = str(doc["question_id"]) + (f"\0{answer_id}" if answer_id else "")
         first = int(arguments.get("seed", self.settings.sampling_seed))
-        of = (first, self.record.key, language or self.language, question)
+        source = (first, self.record.key, language or self.language, question)
         for repeat in range(number):
-            seed = {"seed": request_seed(*of, temperature, repeat)} if seeded else {}
+            seed = {"seed": request_seed(*source, temperature, repeat)} if seeded else {}
             yield Request("generate_until", {**arguments, **seed})
 
     def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
@@ -408,10 +408,10 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         """Return all requests of a document, numbered in order."""
         name, doc_id, _ = kwargs["metadata"]
         self._chat = bool(kwargs.get("apply_chat_template"))
-        asked = [(context, one) for n, context in enumerate(ctx) for one in self.requests(doc, n)]
+        pairs = [(context, one) for n, context in enumerate(ctx) for one in self.requests(doc, n)]
         return [
             Instance(kind, doc, (context, arguments), index, (name, doc_id, 1))
-            for index, (context, (kind, arguments)) in enumerate(asked)
+            for index, (context, (kind, arguments)) in enumerate(pairs)
         ]
 
     # Scores
@@ -438,11 +438,11 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             for instance in self.instances:
                 text = single_text(instance.filtered_resps[name], f"{self._name}: filter {name!r}")
                 # A filter makes a plain text of a request that failed.
-                gone = isinstance(instance.resps[0], FailedResponse)
-                instance.filtered_resps[name] = instance.resps[0] if gone else text
+                has_failed = isinstance(instance.resps[0], FailedResponse)
+                instance.filtered_resps[name] = instance.resps[0] if has_failed else text
             answered = [
-                Answered(own[0].doc, tuple(one.filtered_resps[name] for one in own))
-                for own in by_doc
+                Answered(instances[0].doc, tuple(one.filtered_resps[name] for one in instances))
+                for instances in by_doc
             ]
             if any(self.run.all_gather(any(one.key not in self._rows for one in answered))):
                 rows = self.score(answered)
@@ -458,8 +458,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             return {"bypass": None}
         row = self._rows[Answered(doc, tuple(results)).key]
         nothing = self.generates and all(map(is_failed, results))
-        own, common = self._tables
-        values = {metric.name: metric.value(row, nothing) for metric in own}
+        metrics, common = self._tables
+        values = {metric.name: metric.value(row, nothing) for metric in metrics}
         record, first = {}, None
         if self.generates:
             record = record_of(self, doc, results) | self.extra_record(row)
@@ -511,8 +511,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def metrics(self) -> list[Metric]:
         """Return all metrics of this run."""
-        own, common = self._tables
-        return [*own, *common]
+        of_criterion, common = self._tables
+        return [*of_criterion, *common]
 
     def aggregation(self) -> dict[str, Any]:
         """Return how the harness makes a score of the values of all documents of all processes."""
@@ -534,7 +534,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         return {metric.name: metric.higher_is_better for metric in self.metrics()}
 
     def override_metric(self, metric_name: str) -> None:
-        """The harness calls this for `--predict_only`."""
+        """Note `--predict_only`, of which the harness tells by this call."""
         self.predict_only = metric_name == "bypass"
         super().override_metric(metric_name)
 
@@ -545,7 +545,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
         With filters of the user's all stays in the table: the record has one value for a name.
         """
-        kept: dict[str, Any] = {}
+        diagnostics: dict[str, Any] = {}
         for metric in self.metrics():
             keys = [key for key in row if key.partition(",")[0] == metric.name]
             errors = self._standard_errors.get(metric.name, [])  # one a filter, in this order
@@ -554,11 +554,11 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             if not metric.in_table and self.config.filter_list is None:
                 directions.pop(metric.name, None)
                 for key in keys:
-                    kept[metric.name] = row.pop(key)
+                    diagnostics[metric.name] = row.pop(key)
                     row.pop(key.replace(",", "_stderr,", 1), None)
-        if kept:
-            record["bookkeeping"] = kept
-        warn_of_missing(self._name, kept)
+        if diagnostics:
+            record["bookkeeping"] = diagnostics
+        warn_of_missing(self._name, diagnostics)
 
     # What the results record
 

@@ -55,7 +55,7 @@ class VerifiabilityTask(HealthTask):
         return super().prompt_templates() | dict(extractor)
 
     def prepare(self) -> None:
-        """Reach the answer extractor before anything is generated."""
+        """Load the answer extractor before anything is generated."""
         self.extractor = load_extractor(self, _EXTRACTOR)
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
