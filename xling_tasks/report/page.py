@@ -109,7 +109,8 @@ def _section(
             ))  # fmt: skip
         dataset = capitalize(words.dataset_name(column.dataset)) if page.has_datasets else ""
         for model in page.models:
-            if own := [v for v in verdicts if v["model"] == model]:
+            own = [v for v in verdicts if v["model"] == model]
+            if any(v["estimate"] is not None for v in own):
                 name = model if len(page.models) > 1 else ""
                 forests.append((name, dataset, charts.make_forest(own, page.order)))
     known = CRITERIA[key]

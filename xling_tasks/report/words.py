@@ -107,11 +107,11 @@ def _families() -> dict[str, TaskGroup]:
 # questions on; scores with two decimals.
 
 
-def format_size(value: float, text: DisplayText, n: int = 0) -> str:
-    """Format a difference without its sign, in the metric's unit."""
-    if text.in_percent:
-        return f"{abs(value) * 100:.{int(n >= 1000)}f}"
-    return f"{abs(value):.2f}"
+def format_size(value: float, text: DisplayText, n: int = 0, *, exact: bool = False) -> str:
+    """Format a difference without its sign, in the metric's unit; if `exact`, 0 means 0."""
+    times, digits = (100, int(n >= 1000)) if text.in_percent else (1, 2)
+    sizes = [f"{abs(value) * times:.{digits + more}f}" for more in range(3)]
+    return next(filter(float, sizes), sizes[0]) if exact else sizes[0]
 
 
 def format_signed(value: float | None, text: DisplayText, n: int = 0) -> str:
@@ -207,7 +207,7 @@ def tell_evidence(v: Row, brief: bool = False) -> str:
     """Tell what was counted or scored on both sides; briefly without the score of counts."""
     rows, text, counts = words()["evidence"], display(v), v["counts"]
     if v["value"] is None:
-        return str(rows["nothing"])
+        return str(rows["nothing"]).removesuffix("." if brief else "")
     fields = {"language": side_name(v), "base": base_name(v), "noun": text.noun}
     if v["comparison"] == "gap":
         both = {key: format_signed(v[key], text) for key in ("value", "english")}
@@ -250,15 +250,22 @@ def tell_difference(v: Row) -> str:
     more, fewer, unit, _ = words()["units"][text.unit]
     low, high, estimate = v["ci_low"], v["ci_high"], v["estimate"]
     size = format_size(estimate, text, n)
-    fields = {"unit": unit, "up": more, "down": fewer, "size": size}
+    fields = {"unit": _singular(unit, size), "up": more, "down": fewer, "size": size}
     fields["side"] = more if estimate > 0 else fewer
     if low is None or high is None:
         return " ".join(rows["alone"].format(**fields).split())
     ends = [format_size(end, text, n) for end in (low, high)]
     kind = "across" if float(size) else "none"
+    if kind == "none":
+        fields["unit"] = _singular(unit, ends[0])
     if float(size) and low * high > 0:
-        kind, ends = "one_side", [format_size(x, text, n) for x in sorted((low, high), key=abs)]
+        ordered = sorted((low, high), key=abs)
+        kind, ends = "one_side", [format_size(x, text, n, exact=True) for x in ordered]
     return " ".join(rows[kind].format(low=ends[0], high=ends[1], **fields).split())
+
+
+def _singular(unit: str, size: str) -> str:
+    return unit.removesuffix("s") if size == "1" else unit
 
 
 def tell_margin(v: Row) -> str:
@@ -280,7 +287,8 @@ def tell_reason(v: Row) -> str:
         for how, own in v["ways"].items()
     ]
     fields = {
-        "family": v["family"], "p": format_p(v["p_adjusted"]), "margin": tell_margin(v),
+        "family": count_noun(v["family"], table["comparisons"]), "p": format_p(v["p_adjusted"]),
+        "margin": tell_margin(v),
         "n": count_noun(v["n"], table["questions"]), "language": language_name(v["language"]),
         "side": named["worse" if goodness(v) < 0 else "better"][0].lower(),
         "unparsed": " and ".join(lost) or "Replies", "ways": "; ".join(ways),

@@ -97,9 +97,14 @@ def make_page(record: Record) -> str:
         gap_grid=grids.grid_by_metric(
             gap_rows, columns, texts["gap"].format(**names), value=_format_pair, is_pair=True
         ) if gaps else None,
-        limits=told, steps=remarks.tell_steps(record["verdicts"], told),
+        limits=[r for r in told if r.place != "note"],
+        notes=[r for r in told if r.place == "note"],
+        steps=remarks.tell_steps(record["verdicts"], told),
         languages=[_language(code, own, gaps) for code, own in rows],
-        forests=[_forests(column, models, gaps, order) for column in columns],
+        forests=[
+            _forests(column, models, gaps, order) for column in columns
+            if any(v["estimate"] is not None for v in models if column_of(v) == column)
+        ],
         tables=[verdict_table(own, order, base="Baseline") for own in (models, gaps) if own],
         kinds=kinds_of(record["verdicts"]),
     )  # fmt: skip

@@ -31,7 +31,7 @@ def make_page(record: Record, samples: str = "") -> str:
         lines=[model_line(model, verdicts) for model in models], kinds=kinds_of(verdicts),
         overview=grids.grid_by_model(rows, models, told["languages"], is_linked=False),
         columns=[
-            (grids.anchor_of(*column), column.text,
+            (grids.anchor_of(*column), column.text, words.dataset_name(column.dataset),
              metric_grid(column, record, order, models, samples))
             for column in columns
         ],
@@ -115,7 +115,7 @@ def metric_grid(
     rows = [GridRow(language_name(code), "", [square(m, code) for m in models]) for code in codes]
     told = words.words()["leaderboard"]["cells"]
     notes = ", ".join([*grids.head_notes(column, list(by.values())), told])
-    title = f"{column.text.name}, {words.dataset_name(column.dataset)} ({notes})"
+    title = f"{column.text.name}, {words.dataset_name(column.dataset)}: {notes}"
     return Grid(title, [Head(model) for model in models], rows)
 
 
@@ -126,11 +126,11 @@ def link_of(v: Row) -> str:
 
 
 def format_places(rank: Row | None) -> str:
-    """Format the places that a model can have: '2 to 4 of 5'."""
+    """Format the places that a model can have: '2–4'."""
     if rank is None or rank["rank_low"] is None:
         return ""
     low, high = rank["rank_low"], rank["rank_high"]
-    return f"{low} of {rank['ranked']}" if low == high else f"{low} to {high} of {rank['ranked']}"
+    return f"{low}" if low == high else f"{low}–{high}"
 
 
 def _info(item: Row) -> dict[str, Any]:
