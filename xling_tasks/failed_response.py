@@ -17,6 +17,9 @@ CONTENT_FILTER = "content_filter"
 REQUEST_FAILED = "request_failed"
 """Outcome of a request that the service did not answer: it says nothing about the model."""
 
+BY_LANGUAGE = "by_language"
+"""Where the record of a question's responses has its counts by language."""
+
 RESPONSES = "n_responses"
 """Key under which samples record what became of their responses."""
 
@@ -132,6 +135,15 @@ def details_of(responses: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
         for repeat, response in enumerate(repeats)
         if isinstance(response, ModelResponse) and (details := response.details())
     ]
+
+
+def logged_usage(sample: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Return language -> a logged sample's responses, how they ended and their tokens."""
+    record = sample.get(RESPONSES)
+    counts = (record.get(BY_LANGUAGE) if isinstance(record, dict) else None) or {}
+    return {
+        str(code): {str(kind): int(n) for kind, n in own.items()} for code, own in counts.items()
+    }
 
 
 def logged_details(sample: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:

@@ -27,6 +27,7 @@ from xling_tasks.models.backend import find_model_class
 from xling_tasks.models.model_config import SELF
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
 from xling_tasks.output import table
+from xling_tasks.report.costs import parse_price
 from xling_tasks.report.documents import filled
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.task import HealthTask, Request
@@ -35,7 +36,7 @@ from xling_tasks.tasks.task import HealthTask, Request
 def cost(options: argparse.Namespace) -> str:
     """`xling cost`: a table of requests and tokens per task, with totals per model."""
     count = tokenizer_count(options.tokenizer) if options.tokenizer else None
-    prices = dict(map(_price, options.price))
+    prices = dict(map(parse_price, options.price))
     metadata = read_metadata(options.metadata)
     tasks = load_tasks(options.tasks, metadata)
     _refuse_unknown_models(Settings.parse(metadata, None))
@@ -78,18 +79,6 @@ def _refuse_unknown_models(settings: Settings) -> None:
         own = (SELF, SEQ2SEQ, FILE) if role == "translator" else (SELF,)
         if spec is not None and spec.model not in own:
             find_model_class(role, spec.model)
-
-
-def _price(given: str) -> tuple[str, tuple[float, float]]:
-    role, _, numbers = given.partition("=")
-    sent, _, received = numbers.partition("/")
-    try:
-        prices = float(sent), float(received)
-    except ValueError:
-        prices = -1.0, -1.0
-    if not all(0 <= price < 1e6 for price in prices):
-        raise SettingError(f"--price {given}: write ROLE=IN/OUT, such as judge=2.5/10")
-    return role, prices
 
 
 def _sets_of_prompts(tasks: list[Any]) -> Iterator[dict[str, Any]]:

@@ -23,6 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topics", type=user_path, metavar="FILE",
         help="topics of questions, as `xling topics` writes them",
     )  # fmt: skip
+    parser.add_argument(
+        "--price", action="extend", nargs="+", default=[], metavar="MODEL=IN/OUT",
+        help="dollars per million tokens sent and received, such as gpt-4o=2.5/10",
+    )  # fmt: skip
     add_samples(parser)
     parser.add_argument(
         "--no-published", action="store_true", help="leave out the published values of the papers"

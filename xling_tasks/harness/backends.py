@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xling_metrics.base import replace_lone_surrogates
@@ -135,6 +135,26 @@ def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     dense = len(_DENSE.findall(reply))
     n_tokens = dense / _PER_TOKEN[0] + (len(reply) - dense) / _PER_TOKEN[1]
     return n_tokens >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
+
+
+def token_counter(lm: Any) -> Callable[[str], int] | None:
+    """Return what counts tokens as a local model does; None of services and models without."""
+    model = unwrapped(lm)
+    if is_hosted(lm) or replayed(lm) is not None or not hasattr(model, "tok_encode"):
+        return None
+
+    def count(text: str) -> int:
+        return len(model.tok_encode(text))
+
+    return count
+
+
+def context_length(lm: Any) -> int | None:
+    """Return the tokens of a local decoder's context, prompt and answer; None if unknown."""
+    model = unwrapped(lm)
+    length = getattr(model, "max_length", None)
+    causal = getattr(model, "backend", "causal") == "causal"
+    return length if causal and isinstance(length, int) else None
 
 
 def is_engine(lm: Any) -> bool:

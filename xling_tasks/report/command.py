@@ -14,6 +14,7 @@ from xling_tasks.errors import SettingError
 from xling_tasks.output import refuse_others, write_files, writing
 from xling_tasks.report import lists, paper_tests
 from xling_tasks.report.annotations import read_annotations
+from xling_tasks.report.costs import parse_price
 from xling_tasks.report.data import read_models
 from xling_tasks.report.page import make_page
 from xling_tasks.report.paper_tables import make_tables
@@ -54,8 +55,12 @@ def make_record(options: argparse.Namespace) -> Record:
     asked = (key for model in models for task in model.tasks for key in task.ids)
     if topics is not None and topics.keys().isdisjoint(asked):
         raise SettingError(f"--topics {options.topics}: has none of these questions")
+    prices = dict(map(parse_price, getattr(options, "price", ())))
+    if unknown := prices.keys() - {model.name for model in models}:
+        names = ", ".join(model.name for model in models)
+        raise SettingError(f"--price {unknown.pop()}: no such model here; there are {names}")
     people = None if options.human is None else read_annotations(options.human, models)
-    return lists.make_record(models, chosen, people=people, topics=topics).rows()
+    return lists.make_record(models, chosen, people=people, topics=topics, prices=prices).rows()
 
 
 def find_samples(folder: Path | None, to: Path) -> str:

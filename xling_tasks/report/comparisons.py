@@ -17,6 +17,9 @@ from xling_tasks.report.verdicts import Comparison
 _NEVER = frozenset({"source_encoder", "data.kind"})
 """What moves no primary metric: scores in a language's own words, and where data come from."""
 
+MOST_CUT = 0.05
+"""The share of prompts longer than the context above which scores are of other questions."""
+
 _LENGTH = frozenset(f"generation.{x}" for x in ("max_gen_toks", "max_tokens", "max_new_tokens"))
 """How much a model may write: a language may need more room."""
 
@@ -57,7 +60,7 @@ def compare_with_english(model: Model) -> Iterator[Comparison]:
             continue
         paired.add((id(task), name))
         panel, language = pair.about
-        reason, differs = find_reason(task, english, panel)
+        reason, differs = find_reason(task, english, panel, language)
         yield Comparison(
             model.name, panel, language, endpoint, pair.groups, task.place.parallel,
             reason=reason, differs=differs,
@@ -121,10 +124,12 @@ def has_comparable_values(panel: Panel, better: bool | None) -> bool:
 # Whether a language was run in another way than English
 
 
-def find_reason(task: Task, english: Task, panel: Panel) -> tuple[str, Differs]:
+def find_reason(task: Task, english: Task, panel: Panel, language: str = "") -> tuple[str, Differs]:
     """Return why a language is not comparable with English, and in what they differ; or ''."""
     if task.one_prompt or english.one_prompt:
         return "same_prompt", ()
+    if max(task.cut_prompts(language), english.cut_prompts(ENGLISH)) > MOST_CUT:
+        return "cut_prompts", ()
     if task is english:
         return "", ()
     if apart := task.recorded("data").get("apart"):

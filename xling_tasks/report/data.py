@@ -20,6 +20,7 @@ from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, Place
 from xling_tasks.errors import DataError
+from xling_tasks.failed_response import logged_usage
 from xling_tasks.logs.checked import check_numbers, reading
 from xling_tasks.logs.newest import find_models
 from xling_tasks.logs.results import TaskResults
@@ -57,6 +58,7 @@ class Task:
         categories: Question -> category, where the prompts have one.
         outcomes: Language -> the outcome of each question, None where it was not asked; empty where
             several answers or rows belong to one question.
+        usage: Language -> question -> its responses, how they ended and their tokens.
         texts: A number per question that is the same for the same text.
         one_prompt: Whether all of several questions got one prompt.
         derived: The metrics that follow from outcomes, with their values.
@@ -71,6 +73,7 @@ class Task:
     chances: dict[str, float] = field(default_factory=dict)
     categories: dict[str, str] = field(default_factory=dict)
     outcomes: dict[str, list[str | None]] = field(default_factory=dict)
+    usage: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
     texts: array[int] = field(default_factory=lambda: array("q"))
     one_prompt: bool = False
     derived: dict[str, float] = field(default_factory=dict)
@@ -126,6 +129,12 @@ class Task:
             return asked, available
         n = sum(outcome is not None for outcome in outcomes)
         return n, available if self.limited else n
+
+    def cut_prompts(self, language: str) -> float:
+        """Return the share of prompts longer than the context; without a language the largest."""
+        counts = self.recorded("cut_prompts")
+        chosen = [counts[language]] if language in counts else [] if language else counts.values()
+        return max((float(n / asked) for n, asked in chosen), default=0.0)
 
     def select(self, ids: Sequence[str]) -> Task:
         """Return the task over some of its questions in an order."""
@@ -245,6 +254,8 @@ def fill(task: Task, samples: Iterable[dict[str, Any]]) -> Task:
         task.texts.append(_text_number(doc))
         prompts.add(hash(json.dumps(sample.get("arguments", question), sort_keys=True)))
         _add_outcomes(task, sample)
+        for code, counts in logged_usage(sample).items():
+            task.usage.setdefault(code, {})[question] = counts
         for name in names:
             values[name].append(sample[_REDUCED][name])
         for name in in_rows:

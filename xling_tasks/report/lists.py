@@ -17,6 +17,7 @@ from xling_tasks.languages import in_order, rank
 from xling_tasks.logs.config_diff import find_differences
 from xling_tasks.logs.task_groups import group_of
 from xling_tasks.outcomes import NOT_MEASURED, SERVED
+from xling_tasks.report import costs
 from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.comparisons import (
     compare_with_english,
@@ -54,6 +55,7 @@ def make_record(
     *,
     people: Annotations | None = None,
     topics: Mapping[str, str] | None = None,
+    prices: costs.Prices | None = None,
 ) -> Record:
     """Return all numbers of a report; those of one model do not depend on the others.
 
@@ -62,11 +64,13 @@ def make_record(
         options: How verdicts are made.
         people: People's labels, which correct the judge's.
         topics: Question -> topic; None for the categories that prompts have.
+        prices: Model -> dollars for a million tokens sent and received.
     """
     verdicts = [verdict for model in models for verdict in make_verdicts(model, options, people)]
     remarks = find_remarks(models, verdicts)
     if people is not None:
         remarks += [*people.remarks, *people.shares(models, options.confidence)]
+    remarks += costs.find_costs(group_tasks(models), prices or {})
     for model in models:
         remarks += [*_differences(model, options, people), *_paper_tests(model, options)]
     return Record(
@@ -227,6 +231,8 @@ def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "no_samples", {"language": language}
     if task.one_prompt:
         yield "same_prompt", {"language": language, "n": len(task.ids)}
+    for code, (cut, n) in task.recorded("cut_prompts").items():
+        yield "cut_prompts", {"language": code, "cut": cut, "asked": n}
     for code, (cut, n) in task.recorded("cut").items():
         if cut and code in task.languages:
             yield "cut", {"language": code, "cut": cut, "asked": n}

@@ -13,7 +13,7 @@ from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.languages import language_name
-from xling_tasks.report import charts, grids, html, lead, remarks, words
+from xling_tasks.report import charts, costs, grids, html, lead, remarks, words
 from xling_tasks.report.grids import Column, capitalize, column_of
 from xling_tasks.report.paper_tables import make_tables
 from xling_tasks.report.summary import (
@@ -59,6 +59,7 @@ def make_page(record: Record, *, published: bool = True, samples: str = "") -> s
         title=words.join(models) if len(models) <= MANY_MODELS else f"{len(models)} models",
         kicker=kicker_of(scores), meta=meta_of(record), command="xling report",
         version=__version__, note=_note(models, told), heads=heads_of(record), overview=overview,
+        costs=costs.tell_costs(record["remarks"]),
         limits=[r for r in told if r.place == "limit"],
         notes=[r for r in told if r.place == "note"],
         steps=remarks.tell_steps(verdicts, told),

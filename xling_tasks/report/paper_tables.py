@@ -15,7 +15,7 @@ from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.criteria.rates import COVERAGE, RATES
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.languages import BRANCH_GROUPS, in_order, language_name
-from xling_tasks.report import words
+from xling_tasks.report import costs, words
 from xling_tasks.report.published import (
     MEAN,
     TEMPERATURES,
@@ -51,6 +51,7 @@ def make_tables(record: Mapping[str, Sequence[Row]], *, published: bool = True) 
         tables += _tables_of(Numbers(criterion, dataset, ours, theirs))
     tables += [*_correctness_means(grouped, published), *_people(record["remarks"])]
     tables += [*_coverage(record["remarks"], scores), *_topics(record["scores"])]
+    tables += costs.make_table(record["remarks"])
     return [*tables, *_filtered(scores, published)]
 
 

@@ -36,6 +36,7 @@ REASONS = (
     "unlike",  # the settings differ: `differs`
     "not_joined",  # which questions are the same in both is not known: `differs`
     "same_prompt",  # every question got the same prompt
+    "cut_prompts",  # more than 5% of the prompts were longer than the context and lost the question
     "gap_open",  # neither model is shown to be worse in the language than in English
     "gap_hidden",  # the gap changed, but the larger one is not shown over these questions
     "gap_levelled",  # the gap is smaller, but English became worse and the language not better
@@ -62,6 +63,7 @@ NEXT = (
     "same_questions",  # run both over the same questions
     "margin",  # say which difference matters (--margin)
     "prompts",  # mend the prompts of the task
+    "context",  # run with a longer context, or less room for answers
 )
 
 TAGS = (

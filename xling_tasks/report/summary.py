@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.languages import language_name
-from xling_tasks.report import lead, remarks, words
+from xling_tasks.report import costs, lead, remarks, words
 from xling_tasks.report.grids import Column, capitalize, columns_of
 from xling_tasks.report.lead import Lead
 from xling_tasks.report.words import Row, unique
@@ -97,6 +97,7 @@ def summarize(record: Record) -> Iterator[str]:
     for head in heads_of(record):
         yield f"{head.model}: {head.lead.first}" if head.model else head.lead.first
         yield from (f"- {line}" for line in _lead_lines(head))
+    yield from costs.tell_costs(record["remarks"])
     yield from remarks.plain_lines(told, remarks.tell_steps(record["verdicts"], told))
 
 

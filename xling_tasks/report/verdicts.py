@@ -69,6 +69,7 @@ _STEP_OF_REASON: Mapping[str, str] = {
     "unlike": "same_run",
     "not_joined": "same_questions",
     "same_prompt": "prompts",
+    "cut_prompts": "context",
     "no_samples": "samples",
     "floor": "twice",
     "no_margin": "margin",

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import (
+    BY_LANGUAGE,
     FailedResponse,
     ModelResponse,
     details_of,
     is_empty,
     is_truncated,
 )
-from xling_tasks.harness.backends import may_be_cut
+from xling_tasks.harness.backends import (
+    context_length,
+    may_be_cut,
+    token_counter,
+    unwrapped,
+)
 from xling_tasks.log import log
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
 from xling_tasks.readers.reasoning import strip_reasoning
-
-BY_LANGUAGE = "by_language"
-"""Where the record of a question's responses has its counts by language."""
 
 _TOKENS = ("prompt", "completion", "reasoning")
 _REPEATED = 0.5
@@ -43,9 +48,10 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
     """Return what a sample keeps of its responses.
 
     These are: how many were asked for; outcome, reason, finish reason and tokens of each, where
-    there are any; and counts by language of the prompt. Tokenizers make several
-    times the tokens of one language that they make of another, so the same room may cut answers in
-    one alone.
+    there are any; and counts by language of the prompt: `asked`, `cut`, `thinking_only` (the
+    reasoning took all the room), and tokens of the `answers` where they are known. Tokenizers make
+    several times the tokens of one language that they make of another, so the same room may cut
+    answers in one alone.
     """
     codes, limit = task.prompt_languages(doc), task.config.generation_kwargs.get("max_gen_toks")
     counts: dict[str, Counter[str]] = {}
@@ -53,6 +59,7 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
         count = counts.setdefault(codes[number * len(codes) // len(texts)], Counter())
         count["asked"] += 1
         count["cut"] += task.scores_texts and may_be_cut(task.run.lm, text, limit)
+        count["thinking_only"] += _is_thinking_only(text)
         if isinstance(text, ModelResponse) and text.usage:
             count.update({**text.usage, "answers": 1})
     return {
@@ -60,6 +67,75 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
         "responses": details_of([[text] for text in texts]),
         BY_LANGUAGE: {code: dict(+count) for code, count in counts.items()},
     }
+
+
+def _is_thinking_only(text: str) -> bool:
+    """Return whether a model's reasoning took all the room for its answer."""
+    if isinstance(text, FailedResponse):
+        return False
+    return strip_reasoning(text) is None or (not text.strip() and is_truncated(text))
+
+
+def count_tokens(task: Any) -> None:
+    """Count the tokens of prompts and responses by a local model's own tokenizer.
+
+    A server's figures stay; those of responses whose reasoning the backend removed are not known.
+    """
+    lm = task.run.lm
+    count = token_counter(lm)
+    if count is None:
+        return
+    complete = not getattr(unwrapped(lm), "think_end_token", None)
+    lengths = functools.cache(count)  # a prompt is asked several times
+    for instance in task.instances:
+        response = instance.resps[0]
+        if isinstance(response, ModelResponse):
+            continue
+        usage = {"prompt": lengths(instance.args[0])}
+        if complete and response:
+            usage["completion"] = count(response)
+            answer = strip_reasoning(response)
+            if answer != response:
+                usage["reasoning"] = usage["completion"] - (count(answer) if answer else 0)
+        instance.resps = [ModelResponse(response, usage=usage)]
+
+
+def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
+    """Warn of prompts that are longer than a local model's context, before anything is asked.
+
+    The harness cuts them from the left: instruction and question are lost.
+
+    Returns:
+        Language -> how many prompts are cut, of how many; empty where none is.
+    """
+    lm = task.run.lm
+    count, room = token_counter(lm), context_length(lm)
+    if count is None or room is None:
+        return {}
+    lengths = functools.cache(count)
+    counts: dict[str, Counter[str]] = {}
+    ordered = sorted(task.instances, key=lambda item: (item.doc_id, item.idx))
+    for _, same in groupby(ordered, key=lambda item: item.doc_id):
+        of_doc = list(same)
+        codes = task.prompt_languages(of_doc[0].doc)
+        for number, instance in enumerate(of_doc):
+            context, more = instance.args
+            needed = int(more.get("max_gen_toks", 0)) if task.generates else lengths(more)
+            own = counts.setdefault(codes[number * len(codes) // len(of_doc)], Counter())
+            own.update(asked=1, cut=lengths(context) + needed > room)
+    whole: dict[str, Counter[str]] = {}
+    for part in task.run.all_gather(counts):
+        for code, own in part.items():
+            whole.setdefault(code, Counter()).update(own)
+    cut = {code: [own["cut"], own["asked"]] for code, own in whole.items() if own["cut"]}
+    for code, (n, asked) in cut.items():
+        log.warning(
+            "%s: %d of %d prompts (%s) and the room for their answers are longer than the model's "
+            "context of %d tokens: they lose their beginning, which has the question. Set a longer "
+            "context (--model_args max_length=...) or less room (--gen_kwargs max_gen_toks=...)",
+            task.config.task, n, asked, code, room,
+        )  # fmt: skip
+    return cut
 
 
 def digest_of(text: str) -> int | None:

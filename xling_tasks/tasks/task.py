@@ -50,10 +50,12 @@ from xling_tasks.tasks.answer_language import AnswerLanguage
 from xling_tasks.tasks.preflight import check_read, check_run, warn_of_unread_data
 from xling_tasks.tasks.requests import AuxiliaryRequest, request_seed
 from xling_tasks.tasks.responses import (
+    count_tokens,
     digest_of,
     record_of,
     single_text,
     summarize,
+    warn_of_long_prompts,
     warn_of_missing,
     warn_of_reasoning,
 )
@@ -144,6 +146,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         self.__dict__.pop("_tables", None)
         self._standard_errors: dict[str, list[float | None]] = {}
         self._summary: dict[str, Any] = {}
+        self._cut_prompts: dict[str, list[int]] = {}
         self._failures: Counter[tuple[str, str]] = Counter()
         self._answer_languages: dict[str, AnswerLanguage] = {}
         self._instructions: dict[str, str] = {}
@@ -382,6 +385,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         self.check_templates()
         self.prepare()
         super().build_all_requests(cache_requests=False, **kwargs)
+        self._cut_prompts = warn_of_long_prompts(self)
 
     def check_templates(self) -> None:
         """Refuse a text of the user's own that would silently not be used."""
@@ -427,6 +431,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             if self.generates:
                 instance.resps = [clean_reply(instance.resps[0])]
         if self.generates:
+            count_tokens(self)
             warn_of_reasoning(self)
         super().apply_filters()
         if self.predict_only:
@@ -578,6 +583,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 self.criterion, self.record.dataset, self.languages, [one.name for one in metrics]
             ),
             **self._summary,
+            **({"cut_prompts": self._cut_prompts} if self._cut_prompts else {}),
             **({"unanswered": failures_by_role(self._failures)} if self._failures else {}),
             **({} if replay is None else {"replay": replay.origin(self._name)}),
             "settings": redact(self.settings.dump()),

@@ -15,7 +15,7 @@ from typing import Any
 from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
 from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.compare.pairs import Pair
-from xling_tasks.report.comparisons import find_reason
+from xling_tasks.report.comparisons import MOST_CUT, find_reason
 from xling_tasks.report.data import Task
 from xling_tasks.report.estimates import Contrast, Group, change_of_gap, contrast
 from xling_tasks.report.record import Remark, Verdict
@@ -75,6 +75,8 @@ def _between(key: Key, item: tuple[Pair, str], names: tuple[str, str]) -> Compar
     (panel, language), (pair, name) = key, item
     groups = Group(1, pair.b, name), Group(-1, pair.a, name)
     reason = "same_prompt" if pair.a.one_prompt or pair.b.one_prompt else ""
+    if max(task.cut_prompts(language) for task in (pair.a, pair.b)) > MOST_CUT:
+        reason = "cut_prompts"
     return Comparison(
         names[1], panel, language, pair.a.endpoints[name], groups, kind="models",
         baseline=names[0], reason=reason,
@@ -88,7 +90,7 @@ def _against_english(
     comparisons = []
     for panel, language in keys:
         (task, name), (english, english_name) = _tasks(metrics, (panel, language), at)
-        reason, differs = find_reason(task, english, panel)
+        reason, differs = find_reason(task, english, panel, language)
         groups = Group(1, task, name), Group(-1, english, english_name)
         endpoint = task.endpoints[name]
         comparisons.append(
@@ -119,7 +121,7 @@ def _change(key: Key, metrics: Metrics, names: tuple[str, str]) -> Comparison:
         (task, name), (english, english_name) = _tasks(metrics, key, at)
         groups += [Group(sign, task, name), Group(-sign, english, english_name)]
     endpoint: Endpoint = groups[0].task.endpoints[groups[0].name]
-    reasons = [find_reason(groups[at].task, groups[at + 1].task, key[0]) for at in (0, 2)]
+    reasons = [find_reason(groups[at].task, groups[at + 1].task, *key) for at in (0, 2)]
     reason, differs = next((found for found in reasons if found[0]), ("", ()))
     return Comparison(
         names[1], *key, replace(endpoint, agreement=False), tuple(groups),

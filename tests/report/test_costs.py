@@ -1,0 +1,115 @@
+"""What a language costs: its tokens by the model's own tokenizer, cut answers, cut prompts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from builders import evaluated
+from fixed import Fixed
+
+from xling_tasks.errors import SettingError
+from xling_tasks.report.costs import make_table, parse_price, tell_costs
+from xling_tasks.report.data import read_models
+from xling_tasks.report.lists import make_record
+from xling_tasks.report.verdicts import Options
+
+CODES = ("en", "hi")
+TASKS = [f"xlinghealth_correctness_demo_{code}" for code in CODES]
+THOUGHT, ANSWER = "<think>सोच</think>", "आराम करें।"
+
+
+class Bytes(Fixed):
+    """A local model whose tokens are bytes."""
+
+    max_length = 100_000
+
+    def tok_encode(self, text, **_):
+        return list(text.encode())
+
+
+def is_hindi(prompt):
+    return any("\u0900" <= letter <= "\u097f" for letter in prompt)
+
+
+@pytest.fixture
+def record(run, tmp_path):
+    """`record(model)`: the rows of the report of a run."""
+
+    def made(model, prices=None, **options):
+        evaluated(run, tmp_path, TASKS, model=model, limit=4, **options)
+        return make_record(read_models([tmp_path]), Options(), prices=prices).rows()
+
+    return made
+
+
+def rows_of(record, kind="tokens"):
+    return {row["language"]: row for row in record["remarks"] if row["kind"] == kind}
+
+
+def test_tokens_are_those_of_the_models_tokenizer(record):
+    model = Bytes(lambda prompt, how: THOUGHT + ANSWER if is_hindi(prompt) else "Rest.")
+    made = record(model, {"Bytes": (2.0, 8.0)})
+    rows = rows_of(made)
+    prompts = {code: [p for p, _ in model.seen if is_hindi(p) == (code == "hi")] for code in CODES}
+    mean = {code: sum(len(p.encode()) for p in own) / 4 for code, own in prompts.items()}
+    assert {code: row["prompt_tokens"] for code, row in rows.items()} == mean
+    assert [rows[c]["n"] for c in CODES] == [rows[c]["responses"] for c in CODES] == [4, 4]
+    assert (rows["en"]["answer_tokens"], rows["en"]["thinking_tokens"]) == (5, 0)
+    answer = len(f" {ANSWER}".encode())  # what `strip_reasoning` leaves
+    whole = len((THOUGHT + ANSWER).encode())
+    assert (rows["hi"]["answer_tokens"], rows["hi"]["thinking_tokens"]) == (answer, whole - answer)
+    times = (mean["hi"] + whole) / (mean["en"] + 5)
+    assert rows["hi"]["times_english"] == pytest.approx(times) and rows["en"]["times_english"] == 1
+    assert rows["hi"]["dollars_per_1000"] == pytest.approx((2 * mean["hi"] + 8 * whole) / 1000)
+    line = f"Cost of the same questions: Hindi takes {times:.1f} times the tokens of English."
+    assert tell_costs(made["remarks"]) == [line]
+    (table,) = make_table(made["remarks"])
+    assert [row["English = 1"] for row in table.rows] == [1, rows["hi"]["times_english"]]
+
+
+def test_thinking_that_takes_all_the_room(record):
+    replies = iter([THOUGHT + ANSWER, "<think>सोच", "<think>सोच", "<think>सोच"])
+    rows = rows_of(record(Bytes(lambda prompt, how: next(replies) if is_hindi(prompt) else "x")))
+    assert [rows[code]["thinking_only_rate"] for code in CODES] == [0, 0.75]
+
+
+def test_tokens_and_cut_answers_that_a_service_counts(serve, record):
+    server = serve(lambda prompt: "Descanse" if is_hindi(prompt) else "Rest.")
+    answer = server.answer
+
+    def counted(body):
+        status, headers, raw = answer(body)
+        hindi = is_hindi(body["messages"][-1]["content"])
+        details = {"completion_tokens_details": {"reasoning_tokens": 20}}
+        usage = {"prompt_tokens": 310 if hindi else 100, "completion_tokens": 50, **details}
+        data = json.loads(raw)
+        data["choices"][0]["finish_reason"] = "length" if hindi else "stop"
+        return status, headers, json.dumps({**data, "usage": usage}).encode()
+
+    server.answer = counted
+    rows = rows_of(record(**server.under_test()))
+    kinds = ("prompt_tokens", "answer_tokens", "thinking_tokens", "cut_rate", "times_english")
+    assert [rows["en"][kind] for kind in kinds] == [100, 30, 20, 0, 1]
+    assert [rows["hi"][kind] for kind in kinds] == [310, 30, 20, 1, 2.4]
+
+
+def test_prompts_that_the_context_cuts_are_told_before_and_not_compared(record, caplog):
+    model = Bytes(lambda prompt, how: "Rest.")
+    model.max_length = 1000 + 400
+    options = {"gen_kwargs": {"max_gen_toks": 1000}}
+    made = record(model, metadata={"judge": {"model": "xling_baseline"}}, **options)
+    lengths = [len(p.encode()) for p, *_ in model.seen]
+    cut = sum(n > 400 for n in lengths)
+    (row,) = rows_of(made, "cut_prompts").values()
+    assert (row["language"], row["cut"], row["asked"]) == ("hi", cut, 4) and cut
+    assert f"{cut} of 4 prompts (hi)" in caplog.text
+    (task,) = {(v["verdict"], v["reason"], v["next"]) for v in made["verdicts"]}
+    assert task == ("not_comparable", "cut_prompts", "context")
+
+
+@pytest.mark.parametrize("given", ["m=1", "=1/2", "m=1/x", "m=-1/2"])
+def test_prices(given):
+    assert parse_price("a=b=2.5/10") == ("a=b", (2.5, 10.0))
+    with pytest.raises(SettingError, match="write NAME=IN/OUT"):
+        parse_price(given)

@@ -1,0 +1,142 @@
+"""What a language costs: tokens of its prompts and answers, and how its answers ended.
+
+Tokenizers make several times the tokens of one language that they make of another, so that the same
+question costs more, waits longer, and may be cut off at a room that is enough in English.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xling_tasks.criteria import CRITERIA, ENGLISH
+from xling_tasks.errors import SettingError
+from xling_tasks.languages import in_order, language_name
+from xling_tasks.report import words
+from xling_tasks.report.data import Task
+from xling_tasks.report.record import Remark
+from xling_tasks.report.table import Cell, Estimate, Table
+from xling_tasks.report.words import Row, unique
+
+KIND = "tokens"
+"""The kind of remark with the tokens of a language."""
+
+Prices = Mapping[str, tuple[float, float]]
+"""Model or role -> dollars for a million tokens sent and received."""
+
+
+def parse_price(given: str) -> tuple[str, tuple[float, float]]:
+    """Return the name and the two prices of `NAME=IN/OUT`."""
+    name, _, numbers = given.rpartition("=")
+    sent, _, received = numbers.partition("/")
+    try:
+        prices = float(sent), float(received)
+    except ValueError:
+        prices = -1.0, -1.0
+    if not name or not all(0 <= price < 1e6 for price in prices):
+        raise SettingError(f"--price {given}: write NAME=IN/OUT, such as judge=2.5/10")
+    return name, prices
+
+
+def find_costs(
+    groups: Mapping[tuple[str, str], Mapping[str, Sequence[Task]]], prices: Prices
+) -> Iterator[Remark]:
+    """Yield tokens, cut answers and prices of each language of a model's tasks.
+
+    Numbers are means over the responses to the questions that a language shares with English, where
+    questions are the same in all languages, else to all of its questions. Only responses whose
+    tokens a server or the model's tokenizer counted are in them.
+
+    Args:
+        groups: (criterion, dataset) -> model -> its tasks.
+        prices: Of models whose price is known.
+    """
+    for (criterion, dataset), by_model in groups.items():
+        for model, tasks in by_model.items():
+            usage = {code: own for task in tasks for code, own in task.usage.items()}
+            parallel = tasks[0].place.parallel
+            english = usage.get(ENGLISH, {}) if parallel else {}
+            about = {"model": model, "criterion": criterion, "dataset": dataset}
+            for code in in_order(usage):
+                shared = english.keys() & usage[code].keys()
+                row = _row(usage[code], sorted(shared) if shared else list(usage[code]))
+                if row is None:
+                    continue
+                base = _row(english, sorted(shared)) if shared else None
+                if base is not None and _total(base):
+                    row["times_english"] = _total(row) / _total(base)
+                if model in prices:
+                    sent, received = prices[model]
+                    back = row["answer_tokens"] + row["thinking_tokens"]
+                    row["dollars_per_1000"] = (row["prompt_tokens"] * sent + back * received) / 1000
+                yield Remark(KIND, {**about, "language": code, **row})
+
+
+def _row(usage: Mapping[str, Mapping[str, int]], questions: Sequence[str]) -> dict[str, Any] | None:
+    """Return means over the responses to some questions; None where no tokens are known."""
+    counts: Counter[str] = Counter()
+    for question in questions:
+        counts.update(usage[question])
+    n = counts["answers"]
+    if not n or not counts["completion"]:
+        return None
+    return {
+        "n": len(questions),
+        "responses": n,
+        "prompt_tokens": counts["prompt"] / n,
+        "answer_tokens": (counts["completion"] - counts["reasoning"]) / n,
+        "thinking_tokens": counts["reasoning"] / n,
+        "times_english": None,
+        "cut_rate": counts["cut"] / counts["asked"],
+        "thinking_only_rate": counts["thinking_only"] / counts["asked"],
+        "dollars_per_1000": None,
+    }
+
+
+def _total(row: Mapping[str, Any]) -> float:
+    names = ("prompt_tokens", "answer_tokens", "thinking_tokens")
+    return float(sum(row[name] for name in names))
+
+
+def make_table(remarks: Sequence[Row]) -> Iterator[Table]:
+    """Make the table of what each language costs."""
+    rows: list[dict[str, Cell]] = [
+        {
+            "Model": row["model"], "Criterion": CRITERIA[row["criterion"]].title,
+            "dataset": row["dataset"], "Language": language_name(row["language"]),
+            "code": row["language"], "n": row["n"], "Responses": row["responses"],
+            "Tokens of the prompt": row["prompt_tokens"], "of the answer": row["answer_tokens"],
+            "of thinking": row["thinking_tokens"] or None, "English = 1": row["times_english"],
+            "Cut off": Estimate(row["cut_rate"], percent=True),
+            "Thinking only": Estimate(row["thinking_only_rate"], percent=True),
+            "Dollars per 1,000": row["dollars_per_1000"],
+        }
+        for row in remarks if row["kind"] == KIND
+    ]  # fmt: skip
+    if rows:
+        note = words.words()["tables"]["tokens"]
+        yield Table("tokens", "What each language costs", rows, csv_only={"code"}, note=note)
+
+
+def tell_costs(remarks: Sequence[Row]) -> list[str]:
+    """Tell how many times the tokens of English each language takes, a line for each model."""
+    rows = [row for row in remarks if row["kind"] == KIND and row["times_english"]]
+    models, lines = unique(row["model"] for row in rows), []
+    for model in models:
+        tokens: dict[str, tuple[float, float]] = {}
+        for row in rows:
+            if row["model"] == model and row["language"] != ENGLISH:
+                own = _total(row) * row["responses"]
+                before = tokens.get(row["language"], (0.0, 0.0))
+                base = own / row["times_english"]
+                tokens[row["language"]] = before[0] + own, before[1] + base
+        times = {code: own / base for code, (own, base) in tokens.items()}
+        told = [
+            words.words()["costs"]["times"].format(language=language_name(code), times=f"{n:.1f}")
+            for code, n in sorted(times.items(), key=lambda item: -item[1])
+        ]
+        if told:
+            line = words.words()["costs"]["line"].format(times=words.join(told))
+            lines.append(f"{model}: {line}" if len(models) > 1 else line)
+    return lines
