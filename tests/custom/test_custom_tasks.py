@@ -53,6 +53,8 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path,
     assert answered["verifiability_ll"].keys() == answered["verifiability"].keys()
     assert answered["mcqa"] == {"en": 3, "pt": 3}
     assert "xling_custom_mcqa: language sw is left out" in caplog.text
+    prompts = {c: json.dumps(of.samples[0]["arguments"]) for c, of in own["mcqa"].items()}
+    assert "Answer: " in prompts["en"] and "Resposta: " in prompts["pt"]
     # Every language has its metrics over its own questions; the third has no Swahili text.
     correctness = own["correctness"]
     assert [correctness[code].scores["invalid_rows"] for code in ("sw", "en")] == [1, 0]

@@ -48,6 +48,7 @@ def fields_of(template: str) -> set[str] | None:
 
 TARGETS = {
     "mcqa": "{letters}",
+    "custom_mcqa": "{letters}",
     "mcqa_ft": "###Answer: OPTION {letters} IS CORRECT.",
     "rationale": "{rationale} [End] {letters}",
     "rationale_ft": "###Rationale: {rationale} ###Answer: OPTION {letters} IS CORRECT.",

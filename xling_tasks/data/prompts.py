@@ -44,6 +44,7 @@ FIELDS = {
         ("judge", "", "material question reference answer language"),
         ("translate", "text", "source_language target_language"),
         ("mcqa rationale mcqa_ft rationale_ft", "question options", "language"),
+        ("custom_mcqa", "question options", "label language"),
         ("information", "prompt", "language"),
         ("empathy", "post", "language"),
         ("claims support", "material", ""),

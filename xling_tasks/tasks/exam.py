@@ -14,6 +14,7 @@ from typing import Any
 
 from lm_eval.api.samplers import ContextSampler
 from xling_metrics.choices import best_choice
+from xling_metrics.languages import language_code
 
 from xling_tasks.criteria.exam import ExamAnswer
 from xling_tasks.criteria.metric import Metric
@@ -25,6 +26,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.failed_response import FailedResponse, is_empty
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.models.answer_extractor import LetterRequest
+from xling_tasks.readers.text import load_words
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.tasks.exam_responses import has_marker, letters_of, rationale_of
 from xling_tasks.tasks.extraction import extraction_requests, extractor_prompts, load_extractor
@@ -67,6 +69,7 @@ class McqaTask(HealthTask):
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Load the test questions, or the user's own."""
         if record == RECORD:
+            self.prompt_name = "custom_mcqa"
             return super().load_docs(record)
         self.record = DATASETS[record]
         self.data = self._split("test")
@@ -94,6 +97,7 @@ class McqaTask(HealthTask):
                 question=doc.get("question", ""),
                 options=template.form.options(doc["options"]),
                 language=self.language_name,
+                label=_answer_label(self.language),
             )
         ]
 
@@ -287,6 +291,14 @@ def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ..
     """Return the sets of letters that could be right: single ones, or every non-empty set."""
     sizes = range(1, len(options) + 1) if several else (1,)
     return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
+
+
+def _answer_label(language: str) -> str:
+    """Return a language's 'Answer' before a letter, in English where its words are unknown."""
+    words = load_words()
+    row = words.get(language) or words.get(language_code(language) or "") or words["en"]
+    label = row["answer"][0].replace("\u0e4d\u0e32", "\u0e33")  # NFKC splits a vowel of Thai
+    return label[:1].upper() + label[1:]
 
 
 def _likeliest(sets: Sequence[tuple[str, ...]], scores: Sequence[float]) -> tuple[str, ...] | None:
