@@ -89,26 +89,26 @@ class Leaf(NamedTuple):
 
 
 def leaves() -> dict[str, Leaf]:
-    """Every task by its name."""
-    made = {}
+    """Return every task by its name."""
+    by_name = {}
     for criterion, dataset in product(CRITERIA, (*DATASETS, DEMO, CLOSE)):
         if not _asked(criterion, dataset):
             continue
         for language in XLINGHEALTH[dataset].languages:
             name = f"xlinghealth_{criterion}_{dataset}_{language}"
-            made[name] = Leaf("xlinghealth", criterion, dataset, language)
+            by_name[name] = Leaf("xlinghealth", criterion, dataset, language)
     for kind, (infix, record) in product(
         MMEDBENCH_KINDS, (("", "mmedbench"), ("demo_", "mmedbench_demo"))
     ):
         for language in MMEDBENCH[record].sources:
             name = f"mmedbench_{kind}_{infix}{language}"
-            made[name] = Leaf("mmedbench", kind, record, language)
+            by_name[name] = Leaf("mmedbench", kind, record, language)
     for name, kind, record in TRANSLATE_EVALUATE:
-        made[name] = Leaf("translate_evaluate", kind, record)
-    made |= {
+        by_name[name] = Leaf("translate_evaluate", kind, record)
+    by_name |= {
         f"xling_custom_{kind}": Leaf("custom", kind, "custom") for kind in OWN if kind != "rubric"
     }
-    return made | {name: Leaf("custom", "rubric", "custom", name[-2:]) for name in _rubrics()}
+    return by_name | {name: Leaf("custom", "rubric", "custom", name[-2:]) for name in _rubrics()}
 
 
 def _rubrics() -> list[str]:
@@ -116,32 +116,32 @@ def _rubrics() -> list[str]:
 
 
 def leaves_of(names: Iterable[str]) -> dict[str, Leaf]:
-    """The tasks that names of tasks and groups, or patterns of them, stand for."""
-    every, held = leaves(), groups()
-    asked = (one for name in names for one in fnmatch.filter([*every, *held], name))
-    return {leaf: every[leaf] for name in asked for leaf in held.get(name, [name])}
+    """Return the tasks that names of tasks and groups, or patterns, stand for."""
+    every, members_of = leaves(), groups()
+    matches = (one for name in names for one in fnmatch.filter([*every, *members_of], name))
+    return {leaf: every[leaf] for name in matches for leaf in members_of.get(name, [name])}
 
 
 def files() -> dict[str, str]:
-    """Every generated file: path below this folder -> content."""
-    written: dict[str, str] = {}
+    """Return every generated file: path below this folder -> content."""
+    contents: dict[str, str] = {}
     for name, (folder, kind, record, language) in leaves().items():
         stops = _stops(folder, kind, language) if folder == "xlinghealth" else ""
-        written[f"{folder}/{name}.yaml"] = _leaf(name, kind, record, language) + stops
+        contents[f"{folder}/{name}.yaml"] = _leaf(name, kind, record, language) + stops
     for name, members in groups().items():
         family = FOLDERS.get(name, name.split("_")[0])
         kind = name.removeprefix("mmedbench_").removesuffix("_demo")
         averaged = MMEDBENCH_KINDS.get(kind, ())
-        written[f"{family}/_{name}.yaml"] = _group(name, members, averaged)
-    return dict(sorted(written.items()))
+        contents[f"{family}/_{name}.yaml"] = _group(name, members, averaged)
+    return dict(sorted(contents.items()))
 
 
 def groups() -> dict[str, list[str]]:
-    """Every group with its members."""
+    """Return every group with its members."""
     return {
         **_xlinghealth_groups(),
         **_mmedbench_groups(),
-        "xlinghealth_information": [f"xlinghealth_information_{each}" for each in DATASETS],
+        "xlinghealth_information": [f"xlinghealth_information_{dataset}" for dataset in DATASETS],
         "xling_translate_evaluate": ["xling_information", "xling_empathy"],
         "xling_custom_rubric": _rubrics(),
         "xling_custom": [
@@ -151,25 +151,25 @@ def groups() -> dict[str, list[str]]:
 
 
 def _xlinghealth_groups() -> dict[str, list[str]]:
-    """Any of criterion, dataset and language left out of a name, in the order of the parts.
+    """Return the groups of names that leave out criterion, dataset or language.
 
     A name without a dataset means the real ones; the sample is always named.
     """
-    made = {}
+    by_name = {}
     for criterion, dataset, language in product(
         ("", *CRITERIA), ("", *DATASETS, DEMO, CLOSE), ("", *LANGUAGES)
     ):
         if all((criterion, dataset, language)):
             continue  # a task
         name = "_".join(filter(None, ("xlinghealth", criterion, dataset, language)))
-        made[name] = [
-            f"xlinghealth_{one}_{where}_{code}"
+        by_name[name] = [
+            f"xlinghealth_{one}_{chosen}_{code}"
             for one in ([criterion] if criterion else PUBLISHED)
-            for where in ([dataset] if dataset else DATASETS)
-            for code in XLINGHEALTH[where].languages
-            if language in ("", code) and _asked(one, where)
+            for chosen in ([dataset] if dataset else DATASETS)
+            for code in XLINGHEALTH[chosen].languages
+            if language in ("", code) and _asked(one, chosen)
         ]
-    return {name: members for name, members in made.items() if members}
+    return {name: members for name, members in by_name.items() if members}
 
 
 def _asked(criterion: str, dataset: str) -> bool:
@@ -177,19 +177,19 @@ def _asked(criterion: str, dataset: str) -> bool:
 
 
 def _mmedbench_groups() -> dict[str, list[str]]:
-    """Per kind, per language and everything, of the real data and of the sample.
+    """Return groups per kind, per language and of everything, for data and sample.
 
     Without a kind: letters generated and rationales, as in the paper.
     """
-    every, made = MMEDBENCH_LANGUAGES, {}
+    every, by_name = MMEDBENCH_LANGUAGES, {}
     for infix, ending in (("", ""), ("demo_", "_demo")):
         for kind in MMEDBENCH_KINDS:
-            made[f"mmedbench_{kind}{ending}"] = _mmedbench([kind], every, infix)
+            by_name[f"mmedbench_{kind}{ending}"] = _mmedbench([kind], every, infix)
         for language in every:
-            made[f"mmedbench_{infix}{language}"] = _mmedbench(MMEDBENCH_ASKED, [language], infix)
-        made[f"mmedbench{ending}"] = _mmedbench(MMEDBENCH_ASKED, every, infix)
-    made["mmedbench_ft"] = _mmedbench(["mcqa_ft", "rationale_ft"], every)
-    return made
+            by_name[f"mmedbench_{infix}{language}"] = _mmedbench(MMEDBENCH_ASKED, [language], infix)
+        by_name[f"mmedbench{ending}"] = _mmedbench(MMEDBENCH_ASKED, every, infix)
+    by_name["mmedbench_ft"] = _mmedbench(["mcqa_ft", "rationale_ft"], every)
+    return by_name
 
 
 def _mmedbench(kinds: Iterable[str], languages: Iterable[str], infix: str = "") -> list[str]:
@@ -206,22 +206,24 @@ def _leaf(name: str, criterion: str, dataset: str, language: str = "") -> str:
 
 
 def _word(text: str) -> str:
-    """A word as YAML has it: `no`, Norwegian, would be read as false."""
+    """Quote a word that YAML would read as another value: `no`, Norwegian, as false."""
     return text if yaml.safe_load(text) == text else json.dumps(text)
 
 
 def _stops(family: str, criterion: str, language: str) -> str:
-    """The generation arguments of the template, with the stop texts of one language.
+    """Return the template's generation arguments, with the stop texts of one language.
 
     They stand in each leaf, so that a new language changes no other task.
     """
     template = Path(__file__).parent / family / f"_{criterion}_template_yaml"
-    given = yaml.load(template.read_text(encoding="utf-8"), _Template).get("generation_kwargs")
-    if given is None:
+    template_arguments = yaml.load(template.read_text(encoding="utf-8"), _Template).get(
+        "generation_kwargs"
+    )
+    if template_arguments is None:
         return ""
-    arguments = {**given, "until": stop_texts(language)}
-    told = {key: json.dumps(value, ensure_ascii=False) for key, value in arguments.items()}
-    return "generation_kwargs:\n" + "".join(f"  {key}: {each}\n" for key, each in told.items())
+    arguments = {**template_arguments, "until": stop_texts(language)}
+    values = {key: json.dumps(value, ensure_ascii=False) for key, value in arguments.items()}
+    return "generation_kwargs:\n" + "".join(f"  {key}: {each}\n" for key, each in values.items())
 
 
 class _Template(yaml.SafeLoader):
@@ -232,13 +234,13 @@ _Template.add_constructor("!function", lambda loader, node: None)
 
 
 def _group(name: str, members: list[str], averaged: tuple[str, ...] = ()) -> str:
-    listed = "".join(f"  - {member}\n" for member in members)
+    items = "".join(f"  - {member}\n" for member in members)
     means = "".join(
         f"  - metric: {metric}\n    aggregation: mean\n    weight_by_size: false\n"
         for metric in averaged
     )
     aggregate = f"aggregate_metric_list:\n{means}" if averaged else ""
-    return f"group: {name}\ntask:\n{listed}{aggregate}metadata:\n  version: 1.0\n"
+    return f"group: {name}\ntask:\n{items}{aggregate}metadata:\n  version: 1.0\n"
 
 
 def main() -> int:
@@ -246,17 +248,19 @@ def main() -> int:
     from xling_task_yaml._lacking import lacking
 
     folder = Path(__file__).parent
-    wanted = files()
+    contents = files()
     for old in folder.glob("*/*.yaml"):
-        if old.relative_to(folder).as_posix() not in wanted:
+        if old.relative_to(folder).as_posix() not in contents:
             old.unlink()
-    for path, content in wanted.items():
+    for path, content in contents.items():
         (folder / path).write_text(content, encoding="utf-8")
     try:
         lines = lacking()
     except XlingError as error:
         lines = [str(error)]
-    print("\n".join(lines) or f"{len(wanted)} task files; every language has what its tasks need.")
+    print(
+        "\n".join(lines) or f"{len(contents)} task files; every language has what its tasks need."
+    )
     return 1 if lines else 0
 
 

@@ -26,19 +26,19 @@ _MOST_FOREIGN = 0.5
 
 
 def lacking() -> list[str]:
-    """What is missing or wrong, a line each; empty where every language is whole."""
-    asked = dict.fromkeys(code for each in XLINGHEALTH.values() for code in each.languages)
-    rows = [KNOWN[code] for code in asked]
+    """List what is missing or wrong, a line each; empty where every language is complete."""
+    codes = dict.fromkeys(code for info in XLINGHEALTH.values() for code in info.languages)
+    rows = [KNOWN[code] for code in codes]
     parts = [_prompts(rows), _phrases(rows)]
     parts += [_texts(record) for record in XLINGHEALTH.values() if record.bundled]
     return [*chain.from_iterable(parts)]
 
 
 def foreign(text: str, row: Language) -> bool:
-    """Whether most letters of a text belong to other scripts than its language's."""
+    """Return whether most letters of a text belong to other scripts than its language's."""
     letters = [letter for letter in text if letter.isalpha()]
-    own = letters_of(row.unicode_scripts).findall(text)
-    return len(own) < (1 - _MOST_FOREIGN) * len(letters)
+    in_script = letters_of(row.unicode_scripts).findall(text)
+    return len(in_script) < (1 - _MOST_FOREIGN) * len(letters)
 
 
 def _prompts(rows: list[Language]) -> Iterator[str]:
@@ -51,17 +51,17 @@ def _prompts(rows: list[Language]) -> Iterator[str]:
             )
         for name in PROMPTS:
             file, texts = bundled[name]
-            where = f"{file}: prompt {name!r} [{row.code}]"
+            spot = f"{file}: prompt {name!r} [{row.code}]"
             text = texts.get(row.code)
             if text is None:
-                yield f"{where}: there is none; write it in {row.name}, below those of the others"
+                yield f"{spot}: there is none; write it in {row.name}, below those of the others"
             elif foreign(text, row):
-                yield f"{where}: is not in the letters of {row.name} ({row.nllb} in {ROWS})"
+                yield f"{spot}: is not in the letters of {row.name} ({row.nllb} in {ROWS})"
             elif row.code != "en" and text == texts["en"]:
-                yield f"{where}: is the English text; write it in {row.name}"
+                yield f"{spot}: is the English text; write it in {row.name}"
             elif not re.search(rf"^{re.escape(row.question)}\s*\{{question\}}", text, re.M):
                 yield (
-                    f"{where}: no line {row.question} {{question}}, as {ROWS}, {row.code} writes "
+                    f"{spot}: no line {row.question} {{question}}, as {ROWS}, {row.code} writes "
                     "'Question:'; answers stop at the row's"
                 )
 
@@ -70,18 +70,18 @@ def _phrases(rows: list[Language]) -> Iterator[str]:
     for row in rows:
         words = load_words().get(row.code, {})
         for kind in ("yes", "no"):
-            where = f"{TABLE}: {row.code}: {kind}"
+            spot = f"{TABLE}: {row.code}: {kind}"
             if not words.get(kind):
                 yield (
-                    f"{where}: there is none; a {kind.capitalize()} in {row.name} would be read as "
+                    f"{spot}: there is none; a {kind.capitalize()} in {row.name} would be read as "
                     "no answer"
                 )
             elif all(foreign(word, row) for word in words[kind]):
-                yield f"{where}: none is in the letters of {row.name} ({row.nllb} in {ROWS})"
+                yield f"{spot}: none is in the letters of {row.name} ({row.nllb} in {ROWS})"
 
 
 def _texts(record: DatasetInfo) -> Iterator[str]:
-    """Of the bundled data, which no one else can mend."""
+    """Yield what is wrong in the bundled data, which no one else can mend."""
     try:
         data = load(record, None)
     except (XlingError, OSError) as error:
@@ -89,13 +89,13 @@ def _texts(record: DatasetInfo) -> Iterator[str]:
         return
     file = f"xling_tasks/data/sample/{record.file}.jsonl"
     for code, name in record.language_names.items():
-        for question_id, answer_id, why in data.unusable(code):
-            yield f"{file}: id {question_id}, answer_ids {answer_id}, in {name}: {why}"
+        for question_id, answer_id, reason in data.unusable(code):
+            yield f"{file}: id {question_id}, answer_ids {answer_id}, in {name}: {reason}"
         for question in data.questions:
             texts = {f"question_{name}": question.text}
             texts |= {f"answer_{name} of answer_ids {a.id}": a.text for a in question.answers}
-            for what, text in texts.items():
+            for column, text in texts.items():
                 if foreign(text[code] or "", KNOWN[code]):
-                    yield f"{file}: id {question.id}: {what}: is not in the letters of {name}"
+                    yield f"{file}: id {question.id}: {column}: is not in the letters of {name}"
                 elif code != "en" and text[code] and text[code] == text["en"]:
-                    yield f"{file}: id {question.id}: {what}: is the English text"
+                    yield f"{file}: id {question.id}: {column}: is the English text"

@@ -40,7 +40,7 @@ COMMANDS = {
 
 def help_text() -> str:
     """List the commands with a line for each."""
-    lines = [f"  {name:<17} {about}" for name, (_, about) in COMMANDS.items()]
+    lines = [f"  {name:<17} {summary}" for name, (_, summary) in COMMANDS.items()]
     return "\n".join(
         [
             "usage: xling [--help] [--version] COMMAND ...",
@@ -63,13 +63,13 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         SettingError: If the command or an option is unknown, or a value is wrong.
     """
-    name, *rest = words
+    name, *arguments = words
     if name not in COMMANDS:
         raise SettingError(f"{name}: unknown command.{did_you_mean(name, COMMANDS)}")
-    module, about = COMMANDS[name]
-    parser = _Parser(prog=f"xling {name}", description=about)
+    module, summary = COMMANDS[name]
+    parser = _Parser(prog=f"xling {name}", description=summary)
     import_module(f"xling_tasks.commands.{module}").add_arguments(parser)
-    return parser.parse_args(rest)
+    return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

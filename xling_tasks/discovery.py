@@ -73,7 +73,7 @@ def declared_tasks() -> bool:
         declared = metadata.entry_points(group=TASK_GROUP)
     except Exception:  # broken metadata of any other package
         return False
-    return any(each.value.startswith(("xling_task_yaml", "xling_tasks")) for each in declared)
+    return any(entry.value.startswith(("xling_task_yaml", "xling_tasks")) for entry in declared)
 
 
 def reads_task_entry_points(manager: ModuleType) -> bool:
@@ -89,7 +89,7 @@ def _task_sources(manager: ModuleType) -> str:
 
 
 def add_task_folder(index: Any, harness_folder: Path) -> None:
-    """Let `index.build` scan our folder right after the harness's own.
+    """Make `index.build` scan our folder right after the harness's own.
 
     User folders come later in the list and therefore win. Nothing is added where the harness's
     own folder is not asked for (`include_defaults=False`) or where ours is in the list already
@@ -104,12 +104,12 @@ def add_task_folder(index: Any, harness_folder: Path) -> None:
         metadata = sys._getframe(1).f_locals.get("metadata")
         folders = list(paths)
         resolved = [Path(folder).resolve() for folder in folders]
-        ours = task_folder()
-        if harness_folder in resolved and ours not in resolved:
-            folders.insert(resolved.index(harness_folder) + 1, ours)
-            resolved.append(ours)
+        our_folder = task_folder()
+        if harness_folder in resolved and our_folder not in resolved:
+            folders.insert(resolved.index(harness_folder) + 1, our_folder)
+            resolved.append(our_folder)
         tasks = build(folders, **options)
-        if ours in resolved and isinstance(metadata, Mapping):
+        if our_folder in resolved and isinstance(metadata, Mapping):
             add_custom_tasks(tasks, metadata)
         return tasks
 
@@ -130,8 +130,8 @@ def add_custom_tasks(tasks: dict[str, Any], metadata: Mapping[str, Any]) -> None
         except Exception as error:  # the task itself says what is wrong with the file
             log.debug("xling_custom_%s: %s", kind, error)
             continue
-        wanted = _codes_in(metadata.get("languages"))
-        chosen = [code for code in codes if code == "en" or wanted is None or code in wanted]
+        requested = _codes_in(metadata.get("languages"))
+        chosen = [code for code in codes if code == "en" or requested is None or code in requested]
         _add_kind(tasks, kind, chosen)
 
 
@@ -156,15 +156,15 @@ def _add_kind(tasks: dict[str, Any], kind: str, codes: Iterable[str]) -> None:
         if name.startswith(f"{group}_") and getattr(entry, "yaml_path", None) in _files(folder):
             del tasks[name]
     for code in codes:
-        own = {**config, "task": f"{group}_{code}",
+        settings = {**config, "task": f"{group}_{code}",
                "dataset_kwargs": {"record": RECORD, "language": code}}  # fmt: skip
         if arguments.get("until") == stop_texts("en"):
-            own["generation_kwargs"] = {**arguments, "until": stop_texts(code)}
-        names.append(own["task"])
-        tasks[names[-1]] = Entry(names[-1], Kind.PY_TASK, None, own)
+            settings["generation_kwargs"] = {**arguments, "until": stop_texts(code)}
+        names.append(settings["task"])
+        tasks[names[-1]] = Entry(names[-1], Kind.PY_TASK, None, settings)
     if names:
-        made = {"group": group, "task": names, "metadata": {"version": 1.0}}
-        tasks[group] = Entry(group, Kind.GROUP, None, made)
+        content = {"group": group, "task": names, "metadata": {"version": 1.0}}
+        tasks[group] = Entry(group, Kind.GROUP, None, content)
 
 
 def _files(folder: Path) -> set[Path]:

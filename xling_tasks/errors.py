@@ -33,27 +33,27 @@ class HarnessError(XlingError):
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The one of some words that is most like another; empty where none is."""
+    """Find the word that is most like another; empty where none is."""
     return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
 def user_path(word: str | Path) -> Path:
-    """A path as people write it: `~` is the home folder, unless of a user whom nobody knows."""
+    """Expand a path as people write it: `~` is the home folder, of known users."""
     return Path(os.path.expanduser(word))
 
 
 def no_such(path: Path, what: str = "file") -> str:
-    """Why a path is no `what` (`file`, `folder`, `file or folder`), and what may be meant."""
+    """Describe why a path is no `what` (`file`, `folder`, ...), and what may be meant."""
     if path.exists():
         return "is a folder; name a file" if path.is_dir() else "is a file; name a folder"
-    listed = path.parent.is_dir() and os.access(path.parent, os.R_OK)
-    near = nearest(path.name, os.listdir(path.parent) if listed else (), 0.7)
-    meant = f"did you mean {near}?" if near else "is there a slip in its name?"
-    return f"there is no such {what} ({meant})"
+    is_readable = path.parent.is_dir() and os.access(path.parent, os.R_OK)
+    near = nearest(path.name, os.listdir(path.parent) if is_readable else (), 0.7)
+    hint = f"did you mean {near}?" if near else "is there a slip in its name?"
+    return f"there is no such {what} ({hint})"
 
 
 def unreadable(path: Path, error: OSError) -> str:
-    """Why a file cannot be read."""
+    """Describe why a file cannot be read."""
     return no_such(path) if path.is_dir() or not path.exists() else error.strerror or str(error)
 
 
@@ -69,12 +69,12 @@ def refuse_unknown(where: str, given: Iterable[str], known: Collection[str]) -> 
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """`Did you mean 'x'?`, with the list of choices behind it."""
-    known = sorted(choices)
-    return f"{meant(word, known)} Known: {', '.join(known)}."
+    """Return `Did you mean 'x'?`, with the list of choices behind it."""
+    words = sorted(choices)
+    return f"{meant(word, words)} Known: {', '.join(words)}."
 
 
 def meant(word: str, choices: Iterable[str]) -> str:
-    """`Did you mean 'x'?` alone, where several words of one list are wrong."""
+    """Return `Did you mean 'x'?` alone, where several words of one list are wrong."""
     near = nearest(str(word), choices, 0.5)
     return f" Did you mean {near!r}?" if near else ""

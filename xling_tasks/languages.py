@@ -17,7 +17,7 @@ LANGUAGES = {code: row for code, row in KNOWN.items() if row.ours}
 
 
 def _grouped(*names: str, kind: Callable[[Language], str]) -> dict[str, tuple[str, ...]]:
-    """The languages other than English by group, groups in the order of the tables."""
+    """Return the languages other than English by group, in the order of the tables."""
     return {
         name: tuple(code for code, row in LANGUAGES.items() if kind(row) == name) for name in names
     }
@@ -100,7 +100,7 @@ def find(code: str) -> Language:
 
 
 def first_in(vocabulary: Container[str], form: str, language: Language) -> str | None:
-    """The first of a language's codes that a model has a token for.
+    """Return the first of a language's codes that a model has a token for.
 
     Args:
         vocabulary: The model's tokens.
@@ -112,7 +112,7 @@ def first_in(vocabulary: Container[str], form: str, language: Language) -> str |
 
 
 def side_covers(label: str, language: Language) -> bool:
-    """Whether one side of a Marian model (`es`, `zho`, `cat+spa`, `ROMANCE`) has a language."""
+    """Return whether one side of a Marian model (`es`, `cat+spa`, `ROMANCE`) has a language."""
     parts = {label, *re.split(r"[+_]", label)}
     return any(
         part in language.aliases
@@ -141,10 +141,10 @@ _FIRST = ("en", "es", "zh", "hi")
 
 
 def rank(code: str) -> tuple[int, str, str]:
-    """What languages are sorted by: XLingHealth's as its papers have them, then others by name."""
+    """Return the key to sort languages: XLingHealth's in its papers' order, then by name."""
     return (_FIRST.index(code) if code in _FIRST else len(_FIRST), language_name(code), code)
 
 
 def in_order(codes: Iterable[str]) -> list[str]:
-    """Languages in the one order of every table, picture and page."""
+    """Sort languages in the one order of every table and page."""
     return sorted(codes, key=rank)

@@ -79,7 +79,7 @@ OUTCOMES = (MEASURED, *NOT_SERVED, *NOT_MEASURED)
 
 
 def outcome_of(values: Mapping[str, Any], suffix: str = "", *, inside: bool | None) -> str:
-    """The outcome of one answer.
+    """Return the outcome of one answer.
 
     The first that applies, in the order in which things happen: an answer that did not come is not
     judged, and one in another language is of no use whatever the judge says of it.
@@ -111,20 +111,25 @@ def outcome_of(values: Mapping[str, Any], suffix: str = "", *, inside: bool | No
 
 
 def served(outcome: str | None) -> float | None:
-    """1 for an answer of use to who asked, 0 for none, None where that is not known."""
+    """Return 1 for a usable answer, 0 for one that is not, None where that is not known."""
     if outcome in NOT_SERVED:
         return 0.0
     return None if outcome in (None, CALL_FAILED, TOO_SHORT) else 1.0
 
 
 def not_measured(rates: Mapping[str, float | None]) -> float:
-    """The share of the answers of which the instrument learnt nothing, by a task's rates.
+    """Return the rate of answers whose measurement failed, by a task's rates.
 
     An empty answer has no label rightly: the judge is not asked about it.
     """
     silent = max(0.0, (rates.get("no_response") or 0.0) - (rates.get("empty_rate") or 0.0))
-    own = {**rates, "no_response": silent}
-    return min(1.0, sum(max(own.get(name) or 0.0 for name in names) for names in RATES.values()))
+    rates_without_empty = {**rates, "no_response": silent}
+    return min(
+        1.0,
+        sum(
+            max(rates_without_empty.get(name) or 0.0 for name in names) for names in RATES.values()
+        ),
+    )
 
 
 SERVICE_RATES = ("content_filter_rate", "empty_rate", "refusal_rate", "langid_match")
@@ -132,23 +137,23 @@ SERVICE_RATES = ("content_filter_rate", "empty_rate", "refusal_rate", "langid_ma
 
 
 def served_rate(rates: Mapping[str, float | None]) -> float:
-    """The share of the questions with a usable answer, as far as a task's rates tell.
+    """Return the rate of questions with a usable answer, as far as a task's rates tell.
 
     Whether an answer is in the language is known of those that are there; how declining ones and
     others overlap is not, so that this is the least there can be.
     """
-    there = 1 - (rates.get("content_filter_rate") or 0.0) - (rates.get("empty_rate") or 0.0)
+    present = 1 - (rates.get("content_filter_rate") or 0.0) - (rates.get("empty_rate") or 0.0)
     inside = rates.get("langid_match")
-    useful = there * (1.0 if inside is None else inside) - (rates.get("refusal_rate") or 0.0)
+    useful = present * (1.0 if inside is None else inside) - (rates.get("refusal_rate") or 0.0)
     return min(1.0, max(0.0, useful))
 
 
 def percent(rate: float) -> str:
-    """A rate in words, never as all or nothing where it is not."""
-    shown = f"{rate:.0%}"
-    if shown == "100%" and rate < 1:
+    """Format a rate, never as all or nothing where it is not."""
+    text = f"{rate:.0%}"
+    if text == "100%" and rate < 1:
         return "more than 99%"
-    return "less than 1%" if shown == "0%" and rate > 0 else shown
+    return "less than 1%" if text == "0%" and rate > 0 else text
 
 
 def _share(value: Any) -> float | None:

@@ -63,7 +63,7 @@ _KEY = re.compile(
 
 
 def redact(value: Any) -> Any:
-    """`value` with everything that may be a secret replaced, at any depth."""
+    """Replace everything in `value` that may be a secret, at any depth."""
     if isinstance(value, Mapping):
         return {key: GONE if _hides(key, item) else redact(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -77,7 +77,7 @@ def _hides(key: Any, value: Any) -> bool:
 
 
 def redact_text(text: str) -> str:
-    """A text with headers, keys of known forms, and what addresses may hold of them replaced."""
+    """Replace headers, keys of known forms, and what addresses may hold of them."""
     return _redacted(text) if len(text) > _LONG else _redacted_once(text)
 
 
@@ -104,9 +104,9 @@ def _address(match: re.Match[str]) -> str:
 
 
 def _names(query: str) -> str:
-    """A query with its parameters' names alone."""
-    named = (part.partition("=") for part in query.split("&") if part)
-    return "&".join(f"{name}={GONE}" if sign else GONE for name, sign, _ in named)
+    """Return a query with its parameters' names alone."""
+    parts = (part.partition("=") for part in query.split("&") if part)
+    return "&".join(f"{name}={GONE}" if sign else GONE for name, sign, _ in parts)
 
 
 # What this process knows
@@ -132,25 +132,25 @@ def _secrets_of(value: Any, *, hidden: bool = False) -> Iterator[str]:
         for match in _URL.finditer(value):
             parts = [(match["user"] or "").rstrip("@").rpartition(":")[2], match["fragment"] or ""]
             parts += [part.rpartition("=")[2] for part in (match["query"] or "").split("&")]
-            yield from {own for part in parts for own in (part, unquote_plus(part))}
+            yield from {secret for part in parts for secret in (part, unquote_plus(part))}
 
 
 def redact_log(text: str) -> str:
-    """As `redact_text`, and the secrets that this process was given by their values."""
-    given = [value for value in _values() if len(value) >= 8 and re.search(r"\d", value)]
-    for value in sorted({*given, *_known}, key=len, reverse=True):
+    """Redact a text, and the secrets that this process was given by their values."""
+    values = [value for value in _values() if len(value) >= 8 and re.search(r"\d", value)]
+    for value in sorted({*values, *_known}, key=len, reverse=True):
         text = text.replace(value, GONE)
     return redact_text(text)
 
 
 def _values() -> list[str]:
-    """What environment variables called like secrets hold."""
+    """Return what environment variables called like secrets hold."""
     called = re.compile(r"(?i)(?:api_?key|token|secret|passw|auth(?!or)|credential)|_key$")
     return [value.strip() for name, value in os.environ.items() if called.search(name)]
 
 
 def is_secret(key: str) -> bool:
-    """Whether a model argument of this name may hold a secret (`token`, but not `tokenizer`)."""
+    """Return whether an argument of this name may hold a secret (`token`, not `tokenizer`)."""
     lowered = key.lower().replace("-", "_")
     return (
         lowered == "token"
@@ -160,7 +160,7 @@ def is_secret(key: str) -> bool:
 
 
 def secrets_in(args: Mapping[str, Any]) -> list[str]:
-    """The names of arguments that hold a secret by their name or by their value."""
+    """Return the names of arguments that hold a secret by their name or by their value."""
     return [str(key) for key, value in args.items() if _holds_secret(str(key), value)]
 
 
@@ -210,7 +210,7 @@ SERVER = "SERVER"
 
 
 def without_hosts(value: Any) -> Any:
-    """`value` with the hosts of servers taken out of it, for everything that gets published.
+    """Remove the hosts of servers from `value`, for everything that gets published.
 
     `base_url=http://10.0.0.3:8000/v1` becomes `base_url=SERVER/v1`; the addresses of public
     services stay, and so do all that are no model arguments (those in answers, for example).

@@ -46,7 +46,7 @@ def _text(key: str, value: Any) -> str | None:
 
 
 def temperatures(key: str, value: Any) -> tuple[float, ...]:
-    """Distinct temperatures from 0 to 2, from a number or a list.
+    """Return distinct temperatures from 0 to 2, from a number or a list.
 
     Raises:
         SettingError: Naming `key` and the value that is wrong.
@@ -71,24 +71,24 @@ def _temperatures(key: str, value: Any) -> tuple[float, ...]:
     return temperatures(f"--metadata {key}", value)
 
 
-def _one_of(*options: str | None, more: str = "") -> Callable[[str, Any], str | None]:
-    """A check for one of some words; `more` is said after an error."""
+def _one_of(*options: str | None, hint: str = "") -> Callable[[str, Any], str | None]:
+    """Return a check for one of some words; the hint follows an error."""
     words = [repr(word) for word in options if word is not None]
-    listed = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    choices = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
     def check(key: str, value: Any) -> str | None:
         if value not in options:
-            raise SettingError(f"--metadata {key}: must be {listed}, got {value!r:.40}{more}")
+            raise SettingError(f"--metadata {key}: must be {choices}, got {value!r:.40}{hint}")
         return None if value is None else str(value)
 
     return check
 
 
-def _count(key: str, value: Any, most: int = _MOST) -> int:
+def _count(key: str, value: Any, maximum: int = _MOST) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise SettingError(f"--metadata {key}: must be a positive integer, got {value!r:.40}")
-    if value > most:
-        raise SettingError(f"--metadata {key}: at most {most:,}, got {value!r:.40}")
+    if value > maximum:
+        raise SettingError(f"--metadata {key}: at most {maximum:,}, got {value!r:.40}")
     return value
 
 
@@ -99,7 +99,7 @@ def _seed(key: str, value: Any) -> int:
 
 
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
-    """A number of seeds (counted from 0), or the seeds themselves."""
+    """Return seeds, from their number (counted from 0) or from a list."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value > _MOST:
             raise SettingError(f"--metadata {key}: at most {_MOST:,} seeds, got {value!r:.40}")
@@ -306,7 +306,7 @@ class Settings:
         return cls(**values, given=frozenset(given))
 
     def dump(self) -> dict[str, Any]:
-        """The settings as plain JSON values, for the results; a list of judges under `judge`."""
+        """Return the settings as JSON values, for the results; all judges under `judge`."""
         plain: dict[str, Any] = {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in asdict(self).items()
@@ -314,7 +314,7 @@ class Settings:
         }
         jurors = plain.pop("jury")
         if jurors:
-            plain["judge"] = [{"name": each["name"], **each["spec"]} for each in jurors]
+            plain["judge"] = [{"name": juror["name"], **juror["spec"]} for juror in jurors]
         if plain["protocol"] is None:
             plain.pop("protocol")
         for key in ("encoder", "source_encoder"):
@@ -328,18 +328,18 @@ class Settings:
         return self.jury or (() if self.judge is None else (JudgeConfig("1", self.judge),))
 
     def judge_role(self, number: int) -> str:
-        """What a judge, counted from 0, is called in costs: `judge` where there is one alone."""
+        """Return what a judge, counted from 0, is called in costs: `judge` if it is alone."""
         return f"judge {self.jury[number].name}" if self.jury else "judge"
 
 
 def model_args_in(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the model arguments among a task's metadata: all that is no setting."""
-    others = _HARNESS_KEYS | _checks().keys()
-    return {key: value for key, value in metadata.items() if key not in others}
+    known_keys = _HARNESS_KEYS | _checks().keys()
+    return {key: value for key, value in metadata.items() if key not in known_keys}
 
 
 @functools.cache
 def _checks() -> dict[str, Callable[[str, Any], Any]]:
-    """By setting, what checks a value and gives what is meant: it stands beside the type."""
+    """Return, by setting, what checks a value: it stands beside the type."""
     hints = get_type_hints(Settings, include_extras=True).items()
     return {name: hint.__metadata__[0] for name, hint in hints if hasattr(hint, "__metadata__")}

@@ -15,7 +15,7 @@ _JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str)
 
 
 def cache_folder(setting: str | bool | None) -> Path | None:
-    """The folder for caches: the setting, else `XLING_CACHE`, else `~/.cache/xling_tasks`.
+    """Return the cache folder: the setting, else `XLING_CACHE`, else `~/.cache/xling_tasks`.
 
     Returns:
         The folder, made if need be; None if the setting is False, or (with a warning) if it
@@ -37,15 +37,15 @@ def cache_folder(setting: str | bool | None) -> Path | None:
 
 
 def configured_folder(setting: str | bool | None) -> Path | None:
-    """As `cache_folder`, but nothing is made."""
-    named = setting if isinstance(setting, str) else os.environ.get("XLING_CACHE")
+    """Return the folder of `cache_folder` without creating it."""
+    name = setting if isinstance(setting, str) else os.environ.get("XLING_CACHE")
     # In the environment everything is text: 'false' there is no name of a folder.
-    if setting is False or (setting is None and str(named).lower() in ("false", "off", "0")):
+    if setting is False or (setting is None and str(name).lower() in ("false", "off", "0")):
         return None
-    return user_path(named or "~/.cache/xling_tasks")
+    return user_path(name or "~/.cache/xling_tasks")
 
 
 def cache_key(*parts: Any) -> str:
-    """A content key: the digest of the parts' canonical JSON."""
+    """Return a content key: the digest of the parts' canonical JSON."""
     text = _JSON.encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

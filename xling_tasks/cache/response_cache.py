@@ -51,9 +51,9 @@ class ResponseCache:
                 elif key in self._lines:
                     path, offset = self._lines[key]
                     by_file[path].append((offset, key))
-        for path, places in by_file.items():
+        for path, offsets in by_file.items():
             with path.open("rb") as file:
-                for offset, key in sorted(places):
+                for offset, key in sorted(offsets):
                     file.seek(offset)
                     values[key] = json.loads(file.readline())[1]
         return values
@@ -83,10 +83,10 @@ class ResponseCache:
     def discard(self, keys: Iterable[str]) -> None:
         """Take values back."""
         with self._lock:
-            known = [key for key in keys if key in self._lines or key in self._memory]
-            if known:
-                self.put_many(dict.fromkeys(known))
-            for key in known:
+            stored = [key for key in keys if key in self._lines or key in self._memory]
+            if stored:
+                self.put_many(dict.fromkeys(stored))
+            for key in stored:
                 self._memory.pop(key, None)
                 self._lines.pop(key, None)
 
@@ -135,11 +135,11 @@ class ResponseCache:
             self._scanned[path] = offset
 
     def _index(self, path: Path, offset: int, line: bytes) -> None:
-        head, comma, rest = line.partition(b'", ')
-        if not comma or head[:2] != b'["' or not rest.endswith(b"]\n"):
+        head, comma, value = line.partition(b'", ')
+        if not comma or head[:2] != b'["' or not value.endswith(b"]\n"):
             return  # a damaged line: asked again
         key = head[2:].decode("ascii", "replace")
-        if rest == b"null]\n":
+        if value == b"null]\n":
             self._lines.pop(key, None)
         else:
             self._lines[key] = (path, offset)

@@ -102,26 +102,30 @@ _RECORDS = ("n_claims_{}", "profile_{}")
 def _parts_of_both(
     sample: Mapping[str, Any], language: str, record: Mapping[str, Any]
 ) -> list[Part]:
-    """Prompt, answer, and the English text that was compared or why there is none."""
+    """Return prompt, answer, and the English text compared, or why there is none."""
     texts = mapping(mapping(sample.get("doc")).get("text"))
     codes = [str(code) for code in texts]
-    said = list(answers(sample, language, codes.index(language) if language in codes else -1))
+    passages_of_answer = list(
+        answers(sample, language, codes.index(language) if language in codes else -1)
+    )
     if language == ENGLISH:
-        said += answers(sample, language, len(codes))  # the second one, where it was asked
+        passages_of_answer += answers(
+            sample, language, len(codes)
+        )  # the second one, where it was asked
     compared: list[Passage] = []
     if language != ENGLISH and record:
         compared = field(record, "english", ENGLISH)
-        if not compared and any(passage.text.strip() for passage in said):
+        if not compared and any(passage.text.strip() for passage in passages_of_answer):
             compared = [Passage("", "", "translation failed", "bad")]
     question = field(texts, language, language)
-    return [Part("Question", question), Part(ANSWER, said), Part(_COMPARED, compared)]
+    return [Part("Question", question), Part(ANSWER, passages_of_answer), Part(_COMPARED, compared)]
 
 
 def _agreement(sample: Mapping[str, Any], language: str, *names: str) -> float | None:
-    """By how much an answer agrees with the English one, in English a second answer's with it."""
+    """Return the agreement of an answer with the English one (of English: of a second one)."""
     values = (number(sample.get(f"{name}_{language}")) for name in names)
-    known = (value for value in values if value is not None)
-    return next(known, 1.0 if language == ENGLISH else None)
+    defined = (value for value in values if value is not None)
+    return next(defined, 1.0 if language == ENGLISH else None)
 
 
 # Information: the claims of both
@@ -156,7 +160,7 @@ def _claims_record(row: Compared) -> dict[str, Any] | None:
 
 def _repaired(row: Compared) -> list[int] | None:
     """Return the counts of an answer; of English those of both answers."""
-    counts = [each.repaired for each in (row.own, row.second) if each and each.repaired]
+    counts = [result.repaired for result in (row.own, row.second) if result and result.repaired]
     return [*map(sum, zip(*counts, strict=True))] or None
 
 
@@ -212,33 +216,33 @@ _SUPPORT = {True: ("supported", "good"), False: ("not supported", "bad")}
 
 
 def _claim_parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
-    """Of information: the claims, and whether the other answer supports each."""
-    own = mapping(sample.get(f"n_claims_{language}"))
-    parts = _parts_of_both(sample, language, own)
+    """Return the claims of an answer, and whether the other answer supports each."""
+    record = mapping(sample.get(f"n_claims_{language}"))
+    parts = _parts_of_both(sample, language, record)
     if varies := mapping(sample.get("doc")).get("varies"):
-        why = f"right answers differ by {as_text(varies)}"
-        return [*parts, Part("Not compared", [Passage("", "", why, "unsure")])]
+        text = f"right answers differ by {as_text(varies)}"
+        return [*parts, Part("Not compared", [Passage("", "", text, "unsure")])]
     base = mapping(sample.get(f"n_claims_{ENGLISH}"))
     if language == ENGLISH:
-        own = mapping(base.get("again"))
-        if not own:
+        record = mapping(base.get("again"))
+        if not record:
             plain = [Passage(as_text(claim), ENGLISH) for claim in listing(base.get("claims"))]
             return [*parts, Part("Claims", plain)]
-    if own.get("unscored"):
-        parts.append(Part("Not scored", [Passage("", "", as_text(own["unscored"]), "unsure")]))
+    if record.get("unscored"):
+        parts.append(Part("Not scored", [Passage("", "", as_text(record["unscored"]), "unsure")]))
     which = "the second answer" if language == ENGLISH else "this answer"
     return [
         *parts,
-        Part(f"Claims of {which}", _supported(own.get("claims"), own.get("supported")),
+        Part(f"Claims of {which}", _supported(record.get("claims"), record.get("supported")),
              "Does the English answer support them?"),
         Part("Claims of the English answer",
-             _supported(base.get("claims"), own.get("reference_supported")),
+             _supported(base.get("claims"), record.get("reference_supported")),
              f"Does {which} support them?"),
     ]  # fmt: skip
 
 
 def _supported(claims: Any, marks: Any) -> list[Passage]:
-    """Claims with whether another answer supports them."""
+    """List claims with whether another answer supports them."""
     passages = []
     for claim, mark in islice(zip_longest(listing(claims), listing(marks)), len(listing(claims))):
         support = _SUPPORT[mark] if isinstance(mark, bool) else ("not verified", "unsure")
@@ -279,8 +283,8 @@ def _profiles_of(row: Compared) -> tuple[tuple[bool, ...], tuple[bool, ...]] | N
 
 def _if_both(test: Callable[[Any, Any], bool]) -> Callable[[Compared], float | None]:
     def per_doc(row: Compared) -> float | None:
-        both = _profiles_of(row)
-        return None if both is None else float(test(*both))
+        profiles = _profiles_of(row)
+        return None if profiles is None else float(test(*profiles))
 
     return per_doc
 
@@ -298,13 +302,13 @@ def _compared_empathy(task: Any) -> str:
     return f"{_empathy(task)}{task.floor_signature}"
 
 
-def _of_mechanism(name: str, at: int) -> tuple[Metric, Metric]:
+def _of_mechanism(name: str, index: int) -> tuple[Metric, Metric]:
     return (
-        Metric(f"{name}_agreement", _if_both(lambda own, english: own[at] == english[at]),
+        Metric(f"{name}_agreement", _if_both(lambda own, english: own[index] == english[index]),
                higher_is_better=True, note=f"share of posts that agree on {name}",
                when=_is_scored, languages="compared", sign=_compared_empathy),
         Metric(f"{name}_present",
-               lambda row: None if row.own.profile is None else float(row.own.profile[at]),
+               lambda row: None if row.own.profile is None else float(row.own.profile[index]),
                note=f"share of responses with {name}", when=_is_scored, languages="all",
                sign=_empathy),
     )  # fmt: skip
@@ -331,7 +335,7 @@ EMPATHY_METRICS = (
 
 
 def _profile_parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
-    """Of empathy: the mechanisms, and whether they are those of the English answer."""
+    """Return the mechanisms of an answer, and whether they are those of the English one."""
     record = mapping(sample.get(f"profile_{language}"))
     parts = _parts_of_both(sample, language, record)
     if record.get("profile") is not None:
@@ -344,7 +348,7 @@ def _profile_parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Pa
 
 
 def _mechanisms(sample: Mapping[str, Any], language: str) -> str:
-    """The mechanisms of empathy that are in the answer, in words."""
+    """Describe the mechanisms of empathy that are in the answer."""
     ending = f"_present_{language}"
     names = [key.removesuffix(ending) for key in sample if key.endswith(ending) and sample[key]]
     return ", ".join(map(words, names)) or "none"

@@ -50,7 +50,7 @@ def _scored(name: str) -> Callable[[RepeatedAnswers], Any]:
 
 
 def _of_texts(
-    name: str, note: str, *, needs: Callable[[Any], Any] = bool, **more: Any
+    name: str, note: str, *, needs: Callable[[Any], Any] = bool, **options: Any
 ) -> tuple[Metric, Metric]:
     """Return a score of English texts, and the same of the answers in their own language.
 
@@ -64,15 +64,15 @@ def _of_texts(
     return (
         Metric(name, _scored(name), note=note, when=when("published"),
                sign=lambda task: task.scorer("published").sign(name) + task.translator_signature,
-               **more),
+               **options),
         Metric(source, _scored(source), note=f"{note}, in the answers' own language",
                when=when("source"), sign=lambda task: task.scorer("source").sign(name),
-               **{**more, "across_languages": False}),
+               **{**options, "across_languages": False}),
     )  # fmt: skip
 
 
-def _similarity(name: str, note: str, **more: Any) -> tuple[Metric, Metric]:
-    return _of_texts(name, note, higher_is_better=True, repeats=True, **more)
+def _similarity(name: str, note: str, **options: Any) -> tuple[Metric, Metric]:
+    return _of_texts(name, note, higher_is_better=True, repeats=True, **options)
 
 
 def _has_encoder(scorer: Any) -> bool:
@@ -132,26 +132,26 @@ METRICS = (
 
 
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
-    by_temperature, others = answers_by_temperature(sample, language)
+    by_temperature, remaining = answers_by_temperature(sample, language)
     scored = mapping(mapping(sample.get("n_responses")).get(SCORED_AS))
     parts = []
-    for tau, (count, own) in by_temperature.items():
-        parts.append(Part(f"Answers at temperature {tau} ({count})", own))
+    for tau, (count, passages) in by_temperature.items():
+        parts.append(Part(f"Answers at temperature {tau} ({count})", passages))
         if english := listing(scored.get(tau)):
             texts = [
                 Passage(as_text(text or ""), ENGLISH, "" if text else "none") for text in english
             ]
             parts.append(Part("The same in English, as they were scored", texts))
-    return [question_part(sample, language), *parts, Part("Answers", others)]
+    return [question_part(sample, language), *parts, Part("Answers", remaining)]
 
 
 def _found(sample: Mapping[str, Any], _: str) -> Found:
-    """The first similarity that there is, at the highest temperature."""
+    """Return the first similarity that there is, at the highest temperature."""
     for stem in SIMILAR:
         for suffix in ("", "_src"):
-            own = [n for n in sample if re.fullmatch(rf"{stem}{suffix}_t[\d.]+", n)]
-            if own:
-                return Found(score=number(sample[max(own, key=_tau)]))
+            names = [n for n in sample if re.fullmatch(rf"{stem}{suffix}_t[\d.]+", n)]
+            if names:
+                return Found(score=number(sample[max(names, key=_tau)]))
     return Found()
 
 

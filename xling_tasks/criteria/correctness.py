@@ -78,8 +78,8 @@ def _agreement(row: JudgedAnswer) -> list[int]:
 
 
 def _in_both_orders(row: JudgedAnswer) -> list[int]:
-    read = [each for each in row.sensitive if each is not None]
-    return [sum(read), len(read)]
+    known_labels = [sensitive for sensitive in row.sensitive if sensitive is not None]
+    return [sum(known_labels), len(known_labels)]
 
 
 def _has_judge(task: Any) -> bool:
@@ -100,8 +100,8 @@ def _signed(fields: str) -> Callable[[Any], str]:
 
 
 def _sign_label(task: Any) -> str:
-    of = "all_with_a_majority" if task.judges.several else "all_but_judge_failures"
-    return _signed(f"of:{of}")(task)
+    scope = "all_with_a_majority" if task.judges.several else "all_but_judge_failures"
+    return _signed(f"of:{scope}")(task)
 
 
 def _label(name: str, higher: bool | None, note: str) -> Metric:
@@ -116,8 +116,8 @@ def _of_one_judge(label: str, higher: bool | None, number: int) -> Metric:
     """Return a label's share of the answers that one judge of several could be asked about."""
 
     def per_doc(row: JudgedAnswer) -> float | None:
-        given = row.given[number - 1] if row.given else None
-        return None if given is None else float(given == label)
+        its_label = row.given[number - 1] if row.given else None
+        return None if its_label is None else float(its_label == label)
 
     return Metric(
         of_judge(label, number), per_doc, higher_is_better=higher,
@@ -195,29 +195,29 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     ]
 
 
-def _verdicts(judged: Mapping[str, Any]) -> Iterator[Passage]:
-    """The verdict that counts; of a jury each vote, and where asked the exchanged order."""
-    votes = [mapping(vote) for vote in listing(judged.get("votes"))]
+def _verdicts(record: Mapping[str, Any]) -> Iterator[Passage]:
+    """Yield the label that counts; of several judges each vote, with the exchanged order."""
+    votes = [mapping(vote) for vote in listing(record.get("votes"))]
     if not votes:
-        if judged:
-            yield _verdict(judged)
-        votes = [judged]
+        if record:
+            yield _verdict(record)
+        votes = [record]
     for vote in votes:
-        if vote is not judged:
+        if vote is not record:
             yield _verdict(vote, f"{as_text(vote.get('judge', 'judge'))}: ")
         if other := mapping(vote.get("swapped")):
             yield _verdict(other, "with the answers exchanged: ")
 
 
-def _verdict(judged: Mapping[str, Any], who: str = "") -> Passage:
-    label = judged.get("label")
+def _verdict(record: Mapping[str, Any], who: str = "") -> Passage:
+    label = record.get("label")
     tone = TONES.get(str(label), "unsure")
-    said = words(label) if label is not None else "no label"
-    if "failed" in judged:
-        said, tone = f"failed: {as_text(judged['failed'])}", "unsure"
-    if judged.get("no_majority"):
-        said, tone = "no majority", "unsure"
-    return Passage(as_text(judged.get("reply") or ""), "", who + said, tone)
+    text = words(label) if label is not None else "no label"
+    if "failed" in record:
+        text, tone = f"failed: {as_text(record['failed'])}", "unsure"
+    if record.get("no_majority"):
+        text, tone = "no majority", "unsure"
+    return Passage(as_text(record.get("reply") or ""), "", who + text, tone)
 
 
 def _found(sample: Mapping[str, Any], _: str) -> Found:

@@ -68,22 +68,22 @@ def _flags(task: Any) -> bool:
     return bool(task.flagged)
 
 
-def _sign_letters(of: str) -> Callable[[Any], str]:
+def _sign_letters(scope: str) -> Callable[[Any], str]:
     def sign(task: Any) -> str:
-        span = "unflagged_questions" if of == "all_questions" and _flags(task) else of
+        span = "unflagged_questions" if scope == "all_questions" and _flags(task) else scope
         return f"of:{span}|equal:letter_sets{task.extractor_signature}"
 
     return sign
 
 
 def _letters(
-    name: str, per_doc: Callable[[ExamAnswer], Any], of: str, note: str,
-    higher: bool | None = True, **more: Any,
+    name: str, per_doc: Callable[[ExamAnswer], Any], scope: str, note: str,
+    higher: bool | None = True, **options: Any,
 ) -> Metric:  # fmt: skip
     """Return a score of letters, which flagged questions do not have."""
     return Metric(
         name, lambda row: None if row.flagged else per_doc(row), higher_is_better=higher, note=note,
-        sign=_sign_letters(of), **{"chance": higher is True, **more},
+        sign=_sign_letters(scope), **{"chance": higher is True, **options},
     )  # fmt: skip
 
 
@@ -122,13 +122,13 @@ _EMPTY = failure("empty_rate", lambda row: float(row.empty), "share of empty res
                  sign=constant("of:all_questions"))  # fmt: skip
 
 
-def _norm(name: str, unit: str, **more: Any) -> Metric:
+def _norm(name: str, unit: str, **options: Any) -> Metric:
     """Return accuracy by the log-likelihood of letters over their length in a unit."""
     return Metric(
         name, lambda row: float(is_exact_match(row.normed[name], row.correct)),
         higher_is_better=True,
         note=f"accuracy by log-likelihood per unit of length ({unit})", chance=True,
-        sign=constant(f"of:all_questions|length:{unit}"), **more,
+        sign=constant(f"of:all_questions|length:{unit}"), **options,
     )  # fmt: skip
 
 
@@ -152,7 +152,7 @@ MMEDBENCH_RATIONALE = (
     *LETTERS,
     *_EXTRACTED,
     _rationale("sacrebleu", "BLEU of the corpus, 0 to 100"),
-    _rationale("bleu", "mean of BLEU-1 to BLEU-4"),
+    _rationale("bleu", "BLEU with runs of 1 to 4 words, weighted equally"),
     *(_rationale(f"bleu{n}", f"BLEU with runs of {n} words") for n in (1, 2, 3, 4)),
     *(_rationale(f"rouge{n}{end}", f"ROUGE-{n}{note}")
       for n in ("1", "2", "L") for end, note in (("", ""), ("_standard", " of the package"))),
@@ -199,11 +199,13 @@ def _option(text: str, right: bool, language: str = "") -> Passage:
 
 
 def likelihoods(sample: Mapping[str, Any]) -> list[tuple[float, str]]:
-    """The candidates with their log-likelihoods, likeliest first."""
-    asked = [mapping(each).get("arg_1") for each in mapping(sample.get("arguments")).values()]
+    """Return the candidates with their log-likelihoods, likeliest first."""
+    candidates = [
+        mapping(argument).get("arg_1") for argument in mapping(sample.get("arguments")).values()
+    ]
     rows = []
-    for candidate, own in zip(asked, replies(sample), strict=False):
-        pair: Any = own[0] if own and isinstance(own[0], list) and own[0] else [None]
+    for candidate, values in zip(candidates, replies(sample), strict=False):
+        pair: Any = values[0] if values and isinstance(values[0], list) and values[0] else [None]
         try:
             rows.append((float(pair[0]), as_text(candidate).strip()))
         except (TypeError, ValueError):
@@ -215,8 +217,8 @@ def _found(sample: Mapping[str, Any], _: str) -> Found:
     score = number(sample.get("acc"))
     if score is None:
         return Found()
-    unread = number(sample.get("unparsed_rate")) == 1 and "acc_norm" not in sample
-    label = "unparsed" if unread else "right" if score == 1 else "wrong"
+    is_unparsed = number(sample.get("unparsed_rate")) == 1 and "acc_norm" not in sample
+    label = "unparsed" if is_unparsed else "right" if score == 1 else "wrong"
     return Found(label, score, score == 1)
 
 

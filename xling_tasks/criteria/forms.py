@@ -106,22 +106,22 @@ class Criterion:
         return {metric.name: metric for metric in (*self.common, *self.table)}
 
     def metric(self, name: str) -> Metric:
-        """What is known of a metric; its name alone where it is none of the criterion's."""
+        """Return a metric; its name alone if it is none of the criterion."""
         return self.metrics.get(name) or Metric(name)
 
     def of(self, name: str) -> Metric:
-        """What is known of one of a task's metrics, such as `empty_rate_t0.5`."""
+        """Return one of a task's metrics, such as `empty_rate_t0.5`."""
         return self.metric(self.split(name).metric)
 
     def display(self, metric: str) -> DisplayText:
-        """What reports say of a metric."""
+        """Return what reports say of a metric."""
         return self.metric(metric).text
 
     def urgency(self, metric: str) -> int:
-        """The place of a metric in every list: harm, usable answers, help, then quality."""
+        """Return the rank of a metric in every list: harm, usable answers, help, then quality."""
         meanings = ("harm", "usable", "help", "quality")
-        own = (x.meaning for x in self.endpoints if metric in (x.metric, *x.instead))
-        return meanings.index(next(own, "quality"))
+        found_meanings = (x.meaning for x in self.endpoints if metric in (x.metric, *x.instead))
+        return meanings.index(next(found_meanings, "quality"))
 
     @property
     def main(self) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ class Criterion:
         return tuple(item.metric for item in self.endpoints if item.meaning != "usable")
 
     def agreement(self, metric: str) -> bool:
-        """Whether an endpoint is agreement with the English answers themselves."""
+        """Return whether a primary metric is agreement with the English answers themselves."""
         return any(item.agreement for item in self.endpoints if item.metric == metric)
 
     @property
@@ -139,39 +139,40 @@ class Criterion:
         return self.submitted or Submitted(self.main, rates)
 
     def endpoints_among(self, names: Iterable[str]) -> dict[str, Endpoint]:
-        """The endpoints among the metrics of one task, as it calls them (`macro_f1_t0.0`).
+        """Return the primary metrics of one task, as it calls them (`macro_f1_t0.0`).
 
         They are at the lowest or highest temperature that there is. Of a task with several
         languages there is one for every language, and none for their means.
         """
         endpoints: dict[str, Endpoint] = {}
-        read = {name: self.split(name) for name in names}
-        there = {x.metric for x in read.values()}
+        parsed = {name: self.split(name) for name in names}
+        names_there = {x.metric for x in parsed.values()}
         for endpoint in self.endpoints:
             chosen = next(
-                (m for m in (endpoint.metric, *endpoint.instead) if m in there), endpoint.metric
+                (m for m in (endpoint.metric, *endpoint.instead) if m in names_there),
+                endpoint.metric,
             )
-            own = {name: x for name, x in read.items() if x.metric == chosen}
-            taus = {x.temperature for x in own.values() if x.temperature is not None}
+            named = {name: x for name, x in parsed.items() if x.metric == chosen}
+            taus = {x.temperature for x in named.values() if x.temperature is not None}
             tau = None
             if endpoint.at is not None and taus:
                 tau = min(taus) if endpoint.at == "lowest" else max(taus)
-            for name, x in own.items():
-                alone = self.several_languages and (x.language == AVERAGE or ":" in x.language)
-                if x.temperature == tau and not alone:
+            for name, x in named.items():
+                is_mean = self.several_languages and (x.language == AVERAGE or ":" in x.language)
+                if x.temperature == tau and not is_mean:
                     endpoints[name] = endpoint
         return endpoints
 
     def order(self, metric: str) -> int:
-        """The place of a metric among the endpoints, or of what stands for one."""
+        """Return the index of a primary metric, or of the one that a metric stands for."""
         return next(
-            at
-            for at, endpoint in enumerate(self.endpoints)
+            index
+            for index, endpoint in enumerate(self.endpoints)
             if metric in (endpoint.metric, *endpoint.instead)
         )
 
     def split(self, name: str) -> MetricName:
-        """A task's name for a metric, taken apart."""
+        """Split a task's name for a metric."""
         match = _TEMPERATURE.fullmatch(name)
         base, temperature = (match[1], float(match[2])) if match else (name, None)
         language = ""
@@ -200,7 +201,7 @@ _GROUP = re.compile(r"(.+?)_(script|family|branch|train)_(\w+)")
 
 
 def _split_language(name: str, metrics: Collection[str]) -> tuple[str, str]:
-    """Metric and language: of users' own data it can be any code."""
+    """Split metric and language, which can be any code in data of users."""
     if group := _GROUP.fullmatch(name):
         return group[1], f"{group[2]}:{group[3]}"
     base, _, code = name.rpartition("_")

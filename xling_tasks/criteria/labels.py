@@ -49,12 +49,12 @@ MOST_JUDGES = 9
 
 
 def of_judge(metric: str, number: int) -> str:
-    """The name of a metric of one judge of several, counted from 1."""
+    """Return the name of a metric of one judge of several, counted from 1."""
     return f"{metric}_judge{number}"
 
 
 def of_judges(metrics: Iterable[str]) -> tuple[str, ...]:
-    """The names of metrics of every judge that a jury may have."""
+    """Return the names of metrics of every judge that there may be."""
     return tuple(of_judge(name, n) for name in metrics for n in range(1, MOST_JUDGES + 1))
 
 

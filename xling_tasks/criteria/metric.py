@@ -15,7 +15,7 @@ from xling_metrics.stats.standard_errors import jackknife_error, mean_error, rat
 
 
 def always(task: Any) -> bool:
-    """The condition of metrics that every run has."""
+    """Return True: the condition of metrics that every run has."""
     return True
 
 
@@ -109,14 +109,14 @@ class Metric:
 
     def at(self, temperature: float, count: int | None = None) -> Metric:
         """Return this metric at one of several temperatures; rows are then mappings by it."""
-        per_doc, more = self.per_doc, f"|temperature:{temperature}"
+        per_doc, fields = self.per_doc, f"|temperature:{temperature}"
         assert per_doc is not None
-        more += "" if count is None else f"|k:{count}"
+        fields += "" if count is None else f"|k:{count}"
         return replace(
             self,
             name=f"{self.name}_t{temperature}",
             per_doc=lambda row: per_doc(row[temperature]),
-            sign=lambda task: self.sign(task) + more,
+            sign=lambda task: self.sign(task) + fields,
             stem=self.name,
         )
 
@@ -132,22 +132,22 @@ class Metric:
 
     def score(self, values: Sequence[Any]) -> float | int | None:
         """Return the score of the questions that have a value."""
-        known = [value for value in values if value is not None]
-        return self.aggregate(known) if known else None
+        defined = [value for value in values if value is not None]
+        return self.aggregate(defined) if defined else None
 
     def standard_error(self, values: Sequence[Any]) -> float | None:
         """Return the standard error over questions; None of counts and where it is undefined."""
-        known = [value for value in values if value is not None]
-        if len(known) < 2:
+        defined = [value for value in values if value is not None]
+        if len(defined) < 2:
             return None
         if self.error is not None:
-            return self.error(known)
+            return self.error(defined)
         if self.aggregate is MEAN:
-            return mean_error(known)
+            return mean_error(defined)
         if self.aggregate is RATIO:
-            return ratio_error(known)
-        score = self.aggregate(known)
-        return jackknife_error(self.aggregate, known) if isinstance(score, float) else None
+            return ratio_error(defined)
+        score = self.aggregate(defined)
+        return jackknife_error(self.aggregate, defined) if isinstance(score, float) else None
 
     # Words
 
@@ -164,21 +164,21 @@ class Metric:
 
 
 def rate(
-    name: str, per_doc: Callable[[Any], Any], higher: bool | None, note: str, **more: Any
+    name: str, per_doc: Callable[[Any], Any], higher: bool | None, note: str, **options: Any
 ) -> Metric:
     """Return a metric whose questions give [hits, number]."""
-    return Metric(name, per_doc, RATIO, higher, note, **more)
+    return Metric(name, per_doc, RATIO, higher, note, **options)
 
 
 def failure(
-    name: str, per_doc: Callable[[Any], Any], note: str, *, aggregate: Any = MEAN, **more: Any
+    name: str, per_doc: Callable[[Any], Any], note: str, *, aggregate: Any = MEAN, **options: Any
 ) -> Metric:
     """Return the rate of what did not come or could not be used, which is no score."""
-    return Metric(name, per_doc, aggregate, False, note, in_table=False, **more)
+    return Metric(name, per_doc, aggregate, False, note, in_table=False, **options)
 
 
 def counted(
-    name: str, per_doc: Callable[[Any], Any], note: str, *, aggregate: Any = MEAN, **more: Any
+    name: str, per_doc: Callable[[Any], Any], note: str, *, aggregate: Any = MEAN, **options: Any
 ) -> Metric:
     """Return what counts or describes answers, which is no score."""
-    return Metric(name, per_doc, aggregate, None, note, in_table=False, **more)
+    return Metric(name, per_doc, aggregate, None, note, in_table=False, **options)

@@ -59,7 +59,7 @@ class Panel(NamedTuple):
 
 
 def panel_of(place: Place, name: str) -> tuple[Panel, str]:
-    """The panel of one of a task's metrics, and its language.
+    """Return the panel of one of a task's metrics, and its language.
 
     The language is a code, or for means over languages `avg`, `script:latin`, `family:slavic`, ...
     """
@@ -70,7 +70,7 @@ def panel_of(place: Place, name: str) -> tuple[Panel, str]:
 def about(
     criterion: str, dataset: str, languages: Sequence[str], metrics: Iterable[str]
 ) -> dict[str, Any]:
-    """What a task records of what its results are about, for `place_of` and `primary_of`."""
+    """Return what a task records of its subject, for `place_of` and `primary_of`."""
     return {
         "format": FORMAT,
         "criterion": criterion,
@@ -81,7 +81,7 @@ def about(
 
 
 def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | None:
-    """What a task is about, as it recorded it (`about`); None for a task that is not ours.
+    """Return what a task recorded of its subject (`about`); None for a task that is not ours.
 
     A DataError says that a newer version recorded it, or that no version could have.
     """
@@ -98,8 +98,8 @@ def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | No
         hint = did_you_mean(criterion, CRITERIA)
         raise DataError(f"{task}: its results are of an unknown criterion {criterion!r}.{hint}")
     one = not CRITERIA[criterion].several_languages
-    named = isinstance(dataset, str) and dataset and not re.search("[\ud800-\udfff]", dataset)
-    if not named or not isinstance(languages, list) or (one and not languages):
+    has_dataset = isinstance(dataset, str) and dataset and not re.search("[\ud800-\udfff]", dataset)
+    if not has_dataset or not isinstance(languages, list) or (one and not languages):
         raise DataError(f"{task}: its results name no dataset and languages; run it again")
     return Place(criterion, str(dataset), str(languages[0]) if one else "")
 
@@ -107,7 +107,7 @@ def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | No
 def primary_of(
     place: Place, names: Iterable[str], recorded: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """The metrics of a task that are its endpoints, as recorded; by `CRITERIA` in old results."""
+    """Return the primary metrics of a task: as recorded, else by `CRITERIA`."""
     if recorded and isinstance(recorded.get("primary"), list):
         return [str(name) for name in recorded["primary"]]
     return list(CRITERIA[place.criterion].endpoints_among(names))

@@ -43,7 +43,7 @@ def _with_display(table: Iterable[Metric], display: Mapping[str, Any]) -> tuple[
 def _fixed(value: Any) -> Any:
     """Return a value with tuples for lists, so that nothing can change it."""
     if isinstance(value, dict):
-        return {name: _fixed(own) for name, own in value.items()}
+        return {name: _fixed(item) for name, item in value.items()}
     return tuple(map(_fixed, value)) if isinstance(value, list) else value
 
 

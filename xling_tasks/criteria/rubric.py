@@ -54,9 +54,9 @@ def _has_judge(task: Any) -> bool:
     return task.judge is not None
 
 
-def _sign(of: str) -> Any:
+def _sign(scope: str) -> Any:
     return lambda task: (
-        f"of:{of}|batch:{task.settings.rubric_batch_size}|judge:{task.judge.signature}"
+        f"of:{scope}|batch:{task.settings.rubric_batch_size}|judge:{task.judge.signature}"
     )
 
 
@@ -97,23 +97,23 @@ METRICS = (
 
 
 def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
-    """Every criterion with its points and whether it is met; what an answer should not do too."""
+    """Return every criterion with its points and whether it is met."""
     doc, record = mapping(sample.get("doc")), mapping(sample.get("n_scored"))
-    criteria = [mapping(each) for each in listing(doc.get("criteria"))]
+    criteria = [mapping(item) for item in listing(doc.get("criteria"))]
     passages = []
-    for each, met in islice(zip_longest(criteria, listing(record.get("met"))), len(criteria)):
-        points = number(each.get("points")) or 0.0
+    for item, met in islice(zip_longest(criteria, listing(record.get("met"))), len(criteria)):
+        points = number(item.get("points")) or 0.0
         mark, tone = "no verdict", "unsure"
         if isinstance(met, bool):
             mark = "met" if met else "not met"
             tone = "good" if met == (points > 0) else "bad"
-        passages.append(Passage(f"{points:+g}: {as_text(each.get('text'))}", "", mark, tone))
-    said = [Passage(as_text(reply)) for reply in listing(record.get("replies"))]
+        passages.append(Passage(f"{points:+g}: {as_text(item.get('text'))}", "", mark, tone))
+    responses = [Passage(as_text(reply)) for reply in listing(record.get("replies"))]
     return [
         question_part(sample, language),
         answer_part(sample, language),
         Part(CRITERIA_MET, passages),
-        Part("The judge's replies", said),
+        Part("The judge's replies", responses),
     ]
 
 

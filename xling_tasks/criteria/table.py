@@ -28,7 +28,7 @@ CRITERIA: Mapping[str, Criterion] = MappingProxyType(_KNOWN)
 
 @contextmanager
 def declared(criterion: Criterion) -> Iterator[None]:
-    """Let a criterion of another package be known, as long as this lasts.
+    """Register a criterion of another package, as long as this lasts.
 
     A ValueError says that its key is taken, or an endpoint is none of its metrics or has no
     direction.
@@ -36,8 +36,8 @@ def declared(criterion: Criterion) -> Iterator[None]:
     if criterion.key in _KNOWN:
         raise ValueError(f"there is a criterion {criterion.key!r} already")
     for endpoint in criterion.endpoints:
-        known = criterion.metrics.get(endpoint.metric)
-        if known is None or known.higher_is_better is None:
+        metric = criterion.metrics.get(endpoint.metric)
+        if metric is None or metric.higher_is_better is None:
             raise ValueError(f"{criterion.key}: endpoint {endpoint.metric!r} has no direction")
     _KNOWN[criterion.key] = criterion
     try:
@@ -61,7 +61,7 @@ class Form(NamedTuple):
 
 
 def form_of(criterion: str) -> Form:
-    """The form of a criterion, or of any other name, by its ending."""
+    """Return the form of a criterion, or of any other name, by its ending."""
     fine_tuned, by_likelihood = criterion.endswith("_ft"), criterion.endswith("_ll")
     base = criterion[:-3] if fine_tuned or by_likelihood else criterion
     return Form(base, fine_tuned, by_likelihood)

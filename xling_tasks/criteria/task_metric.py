@@ -42,9 +42,9 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
 
 
 def _chosen(sample: Sample) -> Part:
-    """The candidates with their log-likelihoods, likeliest first: that is the answer."""
-    told = (f"{as_text(text)} ({score:.3f})" for score, text in likelihoods(sample))
-    return Part(ANSWER, [Passage(text) for text in told], "log-likelihoods, likeliest first")
+    """Return the candidates with their log-likelihoods, likeliest first."""
+    texts = (f"{as_text(text)} ({score:.3f})" for score, text in likelihoods(sample))
+    return Part(ANSWER, [Passage(text) for text in texts], "log-likelihoods, likeliest first")
 
 
 def _found(sample: Sample, _: str) -> Found:

@@ -93,12 +93,12 @@ def _soft_score(name: str, questions: Sequence[Any]) -> float | None:
 
 
 def _soft_error(name: str, questions: Sequence[Any]) -> float | None:
-    rows = {number: [(row[0], row[1]) for row in own] for number, own in enumerate(questions)}
+    rows = {number: [(row[0], row[1]) for row in pairs] for number, pairs in enumerate(questions)}
     if name == "auc":
         return auc_interval(rows_of(rows)).se
     if name == "ece":
         return sums_error(ece_of_sums, list(ece_sums(rows).values()))
-    return ratio_error([own for own in brier_sums(rows).values() if own is not None])
+    return ratio_error([pairs for pairs in brier_sums(rows).values() if pairs is not None])
 
 
 def _hard(name: str, note: str, *, per_doc: Any = _pairs) -> Metric:
@@ -128,13 +128,13 @@ def _has_extractor(task: Any) -> bool:
 
 
 def _agreement(rows: Sequence[Judgement]) -> list[int]:
-    both = [row for row in rows if None not in (row.by_rules, row.by_model)]
-    return [sum(row.by_rules == row.by_model for row in both), len(both)]
+    parsed = [row for row in rows if None not in (row.by_rules, row.by_model)]
+    return [sum(row.by_rules == row.by_model for row in parsed), len(parsed)]
 
 
 def _repaired(rows: Sequence[Judgement]) -> list[int]:
-    asked = [row.repaired for row in rows if row.repaired is not None]
-    return [sum(asked), len(asked)]
+    repairs = [row.repaired for row in rows if row.repaired is not None]
+    return [sum(repairs), len(repairs)]
 
 
 METRICS = (
@@ -176,41 +176,44 @@ LL_METRICS = (
 
 def _parts(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]:
     parts = [question_part(sample, language)]
-    said = _said_of_answers(sample, soft)
+    passages_of = _said_of_answers(sample, soft)
     right, wrong = 0, 0
     data = listing(mapping(sample.get("doc")).get("answers"))
-    for place, answer in enumerate(map(mapping, data)):
+    for position, answer in enumerate(map(mapping, data)):
         if answer.get("label") == 1:
             right += 1
             title, truth = f"Right answer {right}" if right > 1 else "Right answer", "Yes"
         else:
             wrong += 1
             title, truth = f"Wrong answer {wrong}", "No"
-        passages = [Passage(as_text(answer.get("text", "")), language), *said.get(place, ())]
+        passages = [
+            Passage(as_text(answer.get("text", "")), language),
+            *passages_of.get(position, ()),
+        ]
         parts.append(Part(title, passages, f"To say of it: {truth}"))
     return parts
 
 
 def _said_of_answers(sample: Mapping[str, Any], soft: bool) -> dict[int, list[Passage]]:
-    """Per answer in the data what the model said of it, at each temperature."""
+    """Return what the model said of each answer in the data, at each temperature."""
     passages: dict[int, list[Passage]] = {}
     for name in ["acc"] if soft else sweep(sample):
-        for place, (row, reply) in enumerate(verdicts(sample, name)):
+        for position, (row, reply) in enumerate(verdicts(sample, name)):
             mark, tone = _right(row)
             text = reply.text if reply else ""
             if not soft:
                 mark = f"T={name.removeprefix('acc_t')}: {(reply and reply.mark) or mark}"
-            passages.setdefault(place, []).append(Passage(text, "", mark, tone))
+            passages.setdefault(position, []).append(Passage(text, "", mark, tone))
     return passages
 
 
 def sweep(sample: Mapping[str, Any]) -> list[str]:
-    """The names of the verdicts on answers in the data, a temperature each."""
+    """Return the names of the values of answers in the data, a temperature each."""
     return [name for name in sample if re.fullmatch(r"acc_t[\d.]+", name)]
 
 
 def verdicts(sample: Mapping[str, Any], name: str) -> list[tuple[Any, Passage | None]]:
-    """What the model said of each answer in the data, by one of `sweep` or `acc` (P(Yes)).
+    """Return what the model said of each answer in the data, by one of `sweep` or `acc`.
 
     Per answer the row (label, verdict or P(Yes)) and what was said; either may be None.
     """
@@ -219,19 +222,19 @@ def verdicts(sample: Mapping[str, Any], name: str) -> list[tuple[Any, Passage | 
         names = sweep(sample)
         return list(zip_longest(rows, list(answers(sample, ""))[names.index(name) :: len(names)]))
     chances = [number(row[1]) if isinstance(row, list) and len(row) == 2 else None for row in rows]
-    said = ["P(Yes) undefined" if p is None else f"P(Yes) = {p:.3f}" for p in chances]
-    return list(zip(rows, map(Passage, said), strict=True))
+    texts = ["P(Yes) undefined" if p is None else f"P(Yes) = {p:.3f}" for p in chances]
+    return list(zip(rows, map(Passage, texts), strict=True))
 
 
 def _right(row: Any) -> tuple[str, str]:
-    """What a row (label, verdict or P(Yes)) says of a verdict."""
+    """Describe a row (label, and Yes, No or P(Yes)): mark and tone."""
     if not isinstance(row, list) or len(row) != 2 or number(row[1]) is None:
         return "not read", "unsure"
     return ("right", "good") if hard_answer(row[1]) == row[0] else ("wrong", "bad")
 
 
 def _found(sample: Mapping[str, Any], _: str) -> Found:
-    """By the verdicts at the lowest temperature: right if all that were read are."""
+    """Return whether all parsed answers at the lowest temperature are correct."""
     name = min(sweep(sample), key=_tau, default="acc")
     rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
     read = [hard_answer(row[1]) == row[0] for row in rows if number(row[1]) is not None]

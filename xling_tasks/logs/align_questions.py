@@ -67,8 +67,8 @@ class _Language:
     @property
     def by_id(self) -> dict[str, str] | None:
         """Id -> key; None where ids are missing, or shared by several questions."""
-        known = {name: key for name, key in zip(self.ids, self.keys, strict=True) if name}
-        return known if len(known) == len(self.ids) else None
+        by_name = {name: key for name, key in zip(self.ids, self.keys, strict=True) if name}
+        return by_name if len(by_name) == len(self.ids) else None
 
 
 def with_groups(
@@ -83,8 +83,8 @@ def with_groups(
     for name, task in tasks.items():
         found = member(name, groups) if task.place is None else None
         if found is None:
-            if task.place is None and (why := why_left_out(name)):
-                notes.append({"kind": "not_read", "task": name, "why": why})
+            if task.place is None and (reason := why_left_out(name)):
+                notes.append({"kind": "not_read", "task": name, "why": reason})
             continue
         check_name(task.run.path, name)
         try:
@@ -98,20 +98,25 @@ def with_groups(
             notes.append({"kind": "not_read", "task": name, "why": str(error)})
         else:
             by_dataset.setdefault(found.dataset, []).append(language)
-    languages = [own for group in by_dataset.values() for own in group]
+    languages = [language_task for group in by_dataset.values() for language_task in group]
     for note in map(_about_metric, languages):
         notes += [note] if note and note not in notes else []
-    read = {own.task: own for group in by_dataset.values() for own in _join(group)}
+    read = {
+        language_task.task: language_task
+        for group in by_dataset.values()
+        for language_task in _join(group)
+    }
     return {name: read.get(name, task) for name, task in tasks.items()}, notes
 
 
-def refuse_unmatched(given: Sequence[TaskGroup], runs: Sequence[Results], where: str) -> None:
+def refuse_unmatched(groups: Sequence[TaskGroup], runs: Sequence[Results], folders: str) -> None:
     """Check that each group that a user named has a task; the error says which tasks there are."""
-    others = {task for run in runs for task, place in run.places.items() if place is None}
-    for group in given:
-        if not any(member(task, [group]) for task in others):
+    others_tasks = {task for run in runs for task, subject in run.places.items() if subject is None}
+    for group in groups:
+        if not any(member(task, [group]) for task in others_tasks):
             raise DataError(
-                f"--family {group.pattern}: no task in {where} fits; {describe_tasks(others)}"
+                f"--family {group.pattern}: no task in {folders} fits; "
+                f"{describe_tasks(others_tasks)}"
             )
 
 
@@ -127,29 +132,35 @@ def is_readable(run: Results, groups: Sequence[TaskGroup], task: str = "") -> bo
 def _find_reading(task: TaskResults, group: TaskGroup) -> Reading:
     """Return what counts of a task, and how its samples are read."""
     scores = task.run.content["results"][task.task]
-    measured = _find_measured(scores)
-    listed = {row.get("metric"): row for row in task.config.get("metric_list") or ()}
-    names = [name for name in listed if name in dict(measured)] or [name for name, _ in measured]
+    measures = _find_measured(scores)
+    by_metric = {row.get("metric"): row for row in task.config.get("metric_list") or ()}
+    names = [name for name in by_metric if name in dict(measures)] or [name for name, _ in measures]
     metric = group.metric or next(iter(names), "")
-    filters = [own for name, own in measured if name == metric and group.filter in ("", own)]
+    filters = [
+        filter_name
+        for name, filter_name in measures
+        if name == metric and group.filter in ("", filter_name)
+    ]
     if len(filters) != 1:
-        there = ", ".join(f"{name} after {own}" for name, own in measured) or "nothing"
+        found = (
+            ", ".join(f"{name} after {filter_name}" for name, filter_name in measures) or "nothing"
+        )
         raise _NotReadable(
             f"{metric or 'a metric'} after {group.filter or 'one filter'} is what counts of "
-            f"{group.pattern}, but it measured {there}; say which: --family "
+            f"{group.pattern}, but it measured {found}; say which: --family "
             f"'{group.pattern},metric=NAME,filter=NAME'"
         )
-    aggregation = (listed.get(metric) or {}).get("aggregation", "mean")
+    aggregation = (by_metric.get(metric) or {}).get("aggregation", "mean")
     if aggregation != "mean":
         raise _NotReadable(f"{metric} is no mean over questions ({aggregation!s:.40})")
-    higher = task.directions.get(metric, (listed.get(metric) or {}).get("higher_is_better"))
+    higher = task.directions.get(metric, (by_metric.get(metric) or {}).get("higher_is_better"))
     if higher is None and not metric.startswith(OF_SHARES):
         raise _NotReadable(f"its results do not say whether more of {metric} is better")
-    written = task.config.get("output_type") == "generate_until"
+    is_written = task.config.get("output_type") == "generate_until"
     name = LOSS if higher is False else RIGHT if metric.startswith(OF_SHARES) else SCORE
     return Reading(
         metric, filters[0], name, fallbacks(task.config, filters[0]), group.join, group.chance,
-        written=written,
+        written=is_written,
     )  # fmt: skip
 
 
@@ -167,30 +178,32 @@ def _about_metric(language: _Language) -> Note | None:
     """Return which of several metrics verdicts are about."""
     chosen = (language.reading.metric, language.reading.filter)
     scores = language.task.run.content["results"][language.task.task]
-    others = [" after ".join(own) for own in _find_measured(scores) if own != chosen]
-    if not others:
+    other_measures = [
+        " after ".join(measure) for measure in _find_measured(scores) if measure != chosen
+    ]
+    if not other_measures:
         return None
     group, counts = language.member.group.name, " after ".join(chosen)
-    return {"kind": "group_metric", "group": group, "counts": counts, "others": others}
+    return {"kind": "group_metric", "group": group, "counts": counts, "others": other_measures}
 
 
 def _scan(language: _Language) -> None:
     """Read what the samples say; nothing where none were logged."""
-    how, samples = language.reading, language.task.samples
+    reading_rule, samples = language.reading, language.task.samples
     if not samples.path.is_file():
         return
     for number, row in samples.stream(dict):
-        if not how.counts(row):
+        if not reading_rule.counts(row):
             continue
         try:
-            language.values.append(how.value(row))
+            language.values.append(reading_rule.value(row))
             language.keys.append(key_of(row))
-            language.ids.append(_id(row, how.join))
+            language.ids.append(_id(row, reading_rule.join))
         except (LookupError, TypeError, ValueError) as error:
             raise _NotReadable(f"row {number} of its samples: {error!s:.200}") from None
-        language.rates.update(how.rates(row) if how.written else {})
+        language.rates.update(reading_rule.rates(row) if reading_rule.written else {})
     if not language.values:
-        raise _NotReadable(f"{samples.path.name} has no row after {how.filter}")
+        raise _NotReadable(f"{samples.path.name} has no row after {reading_rule.filter}")
 
 
 def _id(row: Mapping[str, Any], join: Sequence[str]) -> str | None:
@@ -209,16 +222,16 @@ def _id(row: Mapping[str, Any], join: Sequence[str]) -> str | None:
 def _join(languages: Sequence[_Language]) -> Iterator[TaskResults]:
     """Yield the tasks of one group and dataset as ours."""
     parallel = languages[0].member.group.parallel
-    binary = all(value in (0.0, 1.0) for own in languages for value in own.values)
-    english = next((own for own in languages if own.member.language == ENGLISH), None)
-    for own in languages:
-        name = own.reading.name
+    binary = all(value in (0.0, 1.0) for task in languages for value in task.values)
+    english = next((task for task in languages if task.member.language == ENGLISH), None)
+    for task in languages:
+        name = task.reading.name
         if name != LOSS and any(other.values for other in languages):
             name = RIGHT if binary else SCORE
-        reason = "" if not parallel or english is None else _why_not_joined(english, own)
-        joined = own.reading.join if own.by_id is not None else ()
-        suffix = f" ({own.member.language})" if reason or not parallel else ""
-        yield _as_ours(own, own.reading._replace(name=name, join=joined, suffix=suffix), reason)
+        reason = "" if not parallel or english is None else _why_not_joined(english, task)
+        fields = task.reading.join if task.by_id is not None else ()
+        suffix = f" ({task.member.language})" if reason or not parallel else ""
+        yield _as_ours(task, task.reading._replace(name=name, join=fields, suffix=suffix), reason)
 
 
 def _why_not_joined(english: _Language, other: _Language) -> str:
@@ -226,30 +239,32 @@ def _why_not_joined(english: _Language, other: _Language) -> str:
     if other is english or not other.values or not english.values:
         return ""
     join = other.member.group.join
-    what = " and ".join(join) if join else "the doc's number"
-    own, base = other.by_id, english.by_id
-    if own is None or base is None:
-        return f"{what} does not tell {'its' if own is None else 'the English'} questions apart"
-    shared = own.keys() & base.keys()
-    unlike = sorted(key for key in shared if own[key] and base[key] and own[key] != base[key])
+    name = " and ".join(join) if join else "the doc's number"
+    keys_of, base = other.by_id, english.by_id
+    if keys_of is None or base is None:
+        return f"{name} does not tell {'its' if keys_of is None else 'the English'} questions apart"
+    shared = keys_of.keys() & base.keys()
+    differing = sorted(
+        key for key in shared if keys_of[key] and base[key] and keys_of[key] != base[key]
+    )
     example = ""
-    if unlike:
-        key = unlike[0]
-        example = f"; {what} {key}: {own[key]} is correct there, {base[key]} in English"
+    if differing:
+        key = differing[0]
+        example = f"; {name} {key}: {keys_of[key]} is correct there, {base[key]} in English"
     if join:
         if not shared:
-            return f"no question has the same {what} as one in English"
-        if len(unlike) > _DIFFERENT * len(shared):
-            count = f"{len(unlike)} of {len(shared)} questions with one {what}"
+            return f"no question has the same {name} as one in English"
+        if len(differing) > _DIFFERENT * len(shared):
+            count = f"{len(differing)} of {len(shared)} questions with one {name}"
             return f"{count} have another key{example}"
         return ""
-    if own.keys() != base.keys():
+    if keys_of.keys() != base.keys():
         return (
-            f"it has {len(own)} questions and English {len(base)}, and nothing but {what} says "
+            f"it has {len(keys_of)} questions and English {len(base)}, and nothing but {name} says "
             "which are the same; run both over the same questions, or name a field: join=FIELD"
         )
-    if unlike:
-        return f"{len(unlike)} of {len(shared)} questions at one place have another key{example}"
+    if differing:
+        return f"{len(differing)} of {len(shared)} questions at one place have another key{example}"
     if not _tell_order(list(base.values())):
         return "its correct answers do not say whether its questions stand in the English order"
     return ""
@@ -257,29 +272,29 @@ def _why_not_joined(english: _Language, other: _Language) -> str:
 
 def _tell_order(keys: Sequence[str]) -> bool:
     """Return whether correct answers in another order would have been noticed."""
-    known = Counter(key for key in keys if key)
-    orders = math.lgamma(known.total() + 1) - sum(math.lgamma(n + 1) for n in known.values())
+    counts = Counter(key for key in keys if key)
+    orders = math.lgamma(counts.total() + 1) - sum(math.lgamma(n + 1) for n in counts.values())
     return orders > _ORDERS
 
 
-def _as_ours(language: _Language, how: Reading, reason: str) -> TaskResults:
+def _as_ours(language: _Language, rule: Reading, reason: str) -> TaskResults:
     """Return a task with a record of what it is about, as ours have one."""
     task, found = language.task, language.member
     add_names({found.language: name_of(found.language)})
     content, config = task.run.content, task.config
     n = len(language.values)
-    scores = {f"{how.name},none": content["results"][task.task][f"{how.metric},{how.filter}"]}
-    if n and how.written:
+    scores = {f"{rule.name},none": content["results"][task.task][f"{rule.metric},{rule.filter}"]}
+    if n and rule.written:
         scores |= {f"{name},none": language.rates[name] / n for name in (UNREAD, EMPTY)}
     criterion = (TASK_METRIC if found.group.parallel else OTHER_QUESTIONS).key
     recorded = {
-        "about": about(criterion, found.dataset, [found.language], [how.name]),
+        "about": about(criterion, found.dataset, [found.language], [rule.name]),
         "data": {"name": found.dataset, **({"apart": reason} if reason else {})},
-        "signatures": {how.name: f"{how.metric}|filter:{how.filter}", UNREAD: "", EMPTY: ""},
+        "signatures": {rule.name: f"{rule.metric}|filter:{rule.filter}", UNREAD: "", EMPTY: ""},
         "generation_kwargs": dict(config.get("generation_kwargs") or {}),
     }
     metadata = {**(config.get("metadata") or {}), "xling": recorded}
-    directions = {how.name: how.name != LOSS, UNREAD: False, EMPTY: False}
+    directions = {rule.name: rule.name != LOSS, UNREAD: False, EMPTY: False}
     tables = {
         "results": {task.task: scores},
         "configs": {task.task: {**config, "metadata": metadata}},
@@ -287,4 +302,4 @@ def _as_ours(language: _Language, how: Reading, reason: str) -> TaskResults:
         "higher_is_better": {task.task: directions},
     }
     run = replace(task.run, content=check_results(task.run.path, {**content, **tables}))
-    return TaskResults(task.task, run, reading=how)
+    return TaskResults(task.task, run, reading=rule)

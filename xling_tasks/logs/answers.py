@@ -12,7 +12,7 @@ _DIGITS = 32
 
 
 def doc_digest(doc: Mapping[str, Any]) -> str:
-    """The digest of a document's content, as the harness logs it."""
+    """Return the digest of a document's content, as the harness logs it."""
     from lm_eval.utils import handle_non_serializable
 
     plain = json.loads(json.dumps(doc, default=handle_non_serializable))

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def recorded(configs: Any, task: str) -> dict[str, Any]:
-    """What a task of ours recorded; {} of others, and where that cannot be told."""
+    """Return what a task of ours recorded; {} of others."""
     try:
         return dict(configs[task]["metadata"]["xling"])
     except (LookupError, TypeError, ValueError):
@@ -22,11 +22,11 @@ def with_bookkeeping(content: Mapping[str, Any]) -> dict[str, Any]:
     results = content.get("results")
     if not isinstance(results, Mapping):
         return dict(content)
-    whole = {}
+    completed = {}
     for task, scores in results.items():
-        kept = recorded(content.get("configs"), task).get("bookkeeping")
-        whole[task] = scores
-        if isinstance(kept, Mapping) and isinstance(scores, Mapping):
-            more = {f"{name},none": value for name, value in kept.items()}
-            whole[task] = {**scores, **more, **scores}
-    return {**content, "results": whole}
+        diagnostics = recorded(content.get("configs"), task).get("bookkeeping")
+        completed[task] = scores
+        if isinstance(diagnostics, Mapping) and isinstance(scores, Mapping):
+            extra = {f"{name},none": value for name, value in diagnostics.items()}
+            completed[task] = {**scores, **extra, **scores}
+    return {**content, "results": completed}

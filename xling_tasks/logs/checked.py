@@ -38,13 +38,13 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
     Arguments and settings come without secrets, which other tasks leave in it. An error names file,
     section, task and metric.
     """
-    whole = _mapping(path, content, "the file")
+    sections = _mapping(path, content, "the file")
     results, configs, counts = (
-        _mapping(path, whole.get(name), name) for name in ("results", "configs", "n-samples")
+        _mapping(path, sections.get(name), name) for name in ("results", "configs", "n-samples")
     )
     for name in ("config", "higher_is_better"):
-        if whole.get(name) is not None:
-            _mapping(path, whole[name], name)
+        if sections.get(name) is not None:
+            _mapping(path, sections[name], name)
     for task in counts:
         config = _mapping(path, configs.get(task), f"configs.{task}")
         scores = _mapping(path, results.get(task), f"results.{task}")
@@ -52,10 +52,10 @@ def check_results(path: Path, content: Any) -> dict[str, Any]:
             check_name(path, task)
             _check_count(path, task, counts[task])
             _check_scores(path, task, scores)
-    for name, directions in (whole.get("higher_is_better") or {}).items():
+    for name, directions in (sections.get("higher_is_better") or {}).items():
         _mapping(path, {} if directions is None else directions, f"higher_is_better.{name}")
     clean = {task: _without_secrets(config) for task, config in configs.items()}
-    return {**whole, "configs": clean, "config": _command(whole.get("config"))}
+    return {**sections, "configs": clean, "config": _command(sections.get("config"))}
 
 
 def _without_secrets(config: Any) -> Any:
@@ -128,8 +128,8 @@ def _mapping(path: Path, value: Any, location: str) -> dict[str, Any]:
     return value
 
 
-def _wrong(path: Path, location: str, why: str) -> DataError:
-    return DataError(f"{path}, {location}: {why}; {AGAIN}")
+def _wrong(path: Path, location: str, problem: str) -> DataError:
+    return DataError(f"{path}, {location}: {problem}; {AGAIN}")
 
 
 def check_numbers(name: str, value: Any) -> None:

@@ -33,8 +33,8 @@ class Difference(NamedTuple):
 
     def describe(self, first: str) -> str:
         """Describe it, with the first task's name."""
-        others = ", ".join(self.tasks)
-        return f"{self.what} is {self.first} in {first}, but {self.other} in {others}"
+        names = ", ".join(self.tasks)
+        return f"{self.what} is {self.first} in {first}, but {self.other} in {names}"
 
 
 def find_differences(
@@ -43,13 +43,13 @@ def find_differences(
     """Return in what the second of each pair was run differently, with all tasks that have it."""
     tasks: dict[tuple[str, str, str], dict[str, None]] = {}
     for first, other in pairs:
-        both = [_settings(task, across_languages=across_languages) for task in (first, other)]
+        settings = [_settings(task, across_languages=across_languages) for task in (first, other)]
         if across_languages:
             # A prompt that one language does not need, such as that for translation.
-            shared = both[0]["prompts"].keys() & both[1]["prompts"].keys()
-            for own in both:
-                own["prompts"] = {name: own["prompts"][name] for name in sorted(shared)}
-        for key in _compare("", *both):
+            shared = settings[0]["prompts"].keys() & settings[1]["prompts"].keys()
+            for setting in settings:
+                setting["prompts"] = {name: setting["prompts"][name] for name in sorted(shared)}
+        for key in _compare("", *settings):
             tasks.setdefault(key, {})[other.task] = None
     return [Difference(*key, tuple(names)) for key, names in tasks.items()]
 
@@ -57,8 +57,8 @@ def find_differences(
 def _settings(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
     """Return how a task was run, as far as its scores depend on it; values may be nested."""
     xling, content, config = task.xling, task.run.content, task.config
-    settings, place = xling.get("settings") or {}, task.place
-    names = CRITERIA[place.criterion].settings if place else ()
+    settings, subject = xling.get("settings") or {}, task.place
+    names = CRITERIA[subject.criterion].settings if subject else ()
     declared = {
         name: _without_transport(settings.get(name)) for name in ("prompt_language", *names)
     }
@@ -103,8 +103,8 @@ def _filters(filters: Any, across_languages: bool) -> Any:
 
 def _data(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
     """Return which data it read: by content, or where each language has others, by origin."""
-    data, place = task.xling.get("data") or {}, task.place
-    if across_languages and place is not None and not place.parallel:
+    data, subject = task.xling.get("data") or {}, task.place
+    if across_languages and subject is not None and not subject.parallel:
         settings = task.xling.get("settings") or {}
         origin = {key: data.get(key) for key in ("dataset", "kind", "revision")}
         return {**origin, "repository": settings.get("dataset")}
@@ -119,11 +119,13 @@ def _without_transport(value: Any) -> Any:
         return [_without_transport(item) for item in value]
     if not isinstance(value, Mapping) or "model" not in value:
         return value
-    rest = {key: item for key, item in value.items() if key == "model" or kind_of(key) != TRANSPORT}
-    rest.pop("model_args", None)
+    fields = {
+        key: item for key, item in value.items() if key == "model" or kind_of(key) != TRANSPORT
+    }
+    fields.pop("model_args", None)
     if "model_args" in value:
-        rest["model"] = model_line(value["model"], value["model_args"] or {})
-    return rest
+        fields["model"] = model_line(value["model"], value["model_args"] or {})
+    return fields
 
 
 def _compare(name: str, a: Any, b: Any) -> Iterator[tuple[str, str, str]]:

@@ -99,11 +99,11 @@ def _flatten(value: Any) -> Iterator[Any]:
 
 def fallbacks(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """Return what a filter returns of what it cannot read, after its further steps."""
-    named = (own for own in config.get("filter_list") or () if own.get("name") == name)
-    steps = [step for own in named for step in own.get("filter") or ()]
+    filters = (row for row in config.get("filter_list") or () if row.get("name") == name)
+    steps = [step for row in filters for step in row.get("filter") or ()]
     texts = [
-        _apply(str(step.get("fallback", _FALLBACK)), steps[at + 1 :])
-        for at, step in enumerate(steps)
+        _apply(str(step.get("fallback", _FALLBACK)), steps[index + 1 :])
+        for index, step in enumerate(steps)
     ]
     return tuple(dict.fromkeys(texts))
 
@@ -112,8 +112,8 @@ def _apply(text: str, steps: Sequence[Mapping[str, Any]]) -> str:
     """Return a text as the steps of a filter that change texts leave it."""
     for step in steps:
         if step.get("function") == "map":
-            known = {str(key): value for key, value in (step.get("mapping_dict") or {}).items()}
-            text = str(known.get(text, step.get("default_value")))
+            mapping = {str(key): value for key, value in (step.get("mapping_dict") or {}).items()}
+            text = str(mapping.get(text, step.get("default_value")))
         elif step.get("function") in ("lowercase", "uppercase"):
             text = text.lower() if step["function"] == "lowercase" else text.upper()
     return text

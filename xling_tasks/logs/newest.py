@@ -71,19 +71,19 @@ def find_models(
 
 
 def _read_folders(
-    folders: Iterable[Path | str], known: Sequence[TaskGroup] | None, describe: bool
+    folders: Iterable[Path | str], groups: Sequence[TaskGroup] | None, describe: bool
 ) -> list[tuple[str, Path, Results]]:
     """Return each run with the name of its model and the folder, oldest first in each folder."""
     runs = []
     for item in folders:
         name, folder = named_folder(item)
         found = read_results(folder)
-        ours = known is None or any(is_readable(run, known) for run in found)
-        if not found or not ours:
+        has_ours = groups is None or any(is_readable(run, groups) for run in found)
+        if not found or not has_ours:
             tasks = {task for run in found for task in run.tasks}
-            more = f"; {describe_tasks(tasks)}" if tasks and describe else ""
+            hint = f"; {describe_tasks(tasks)}" if tasks and describe else ""
             raise DataError(
-                f"{folder}: no results of our tasks in it; give lm_eval's --output_path{more}"
+                f"{folder}: no results of our tasks in it; give lm_eval's --output_path{hint}"
             )
         if name and len({run.model for run in found}) > 1:
             raise DataError(f"{folder}: holds several models; a name can stand for one only")
@@ -100,22 +100,22 @@ def named_folder(item: Path | str) -> tuple[str, Path]:
 
 
 def _newest(
-    runs: Sequence[tuple[Path, Results]], known: Sequence[TaskGroup]
+    runs: Sequence[tuple[Path, Results]], groups: Sequence[TaskGroup]
 ) -> tuple[dict[str, TaskResults], list[dict[str, Any]]]:
     """Return the newest result of each task; of two of one time, the one that was read last."""
     newest: dict[str, tuple[Path, Results]] = {}
     older: dict[tuple[str, str], list[str]] = {}
     seen: set[tuple[str, str]] = set()
-    for folder, run in sorted(runs, key=lambda own: own[1].stamp):
+    for folder, run in sorted(runs, key=lambda pair: pair[1].stamp):
         for task in sorted(run.tasks):
             if (task, run.digest) in seen:  # a copy
                 continue
             seen.add((task, run.digest))
-            if task in newest and is_readable(run, known, task):
-                place, other = newest[task]
+            if task in newest and is_readable(run, groups, task):
+                other_folder, other = newest[task]
                 names = (str(other.path), str(run.path))
-                if place == folder:
-                    names = str(other.path.relative_to(place)), run.path.name
+                if other_folder == folder:
+                    names = str(other.path.relative_to(other_folder)), run.path.name
                 older.setdefault(names, []).append(task)
             newest[task] = folder, run
     notes = [
@@ -130,7 +130,7 @@ def _newest(
 
 def _names(runs: Mapping[tuple[str, str], Sequence[Results]]) -> dict[tuple[str, str], str]:
     """Return short names; where models would share one, with the arguments in which they differ."""
-    short = {key: key[0] or _short_name(own[0]) for key, own in runs.items()}
+    short = {key: key[0] or _short_name(model_runs[0]) for key, model_runs in runs.items()}
     names: dict[tuple[str, str], str] = {}
     counts = Counter(short.values())
     for key, name in short.items():
@@ -146,12 +146,12 @@ def _names(runs: Mapping[tuple[str, str], Sequence[Results]]) -> dict[tuple[str,
 
 def _differing(args: Mapping[str, Any], same: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the arguments that are not equal in all models of one name."""
-    for key in dict.fromkeys(key for own in same for key in own):
-        if any(own.get(key) != same[0].get(key) for own in same) and key in args:
+    for key in dict.fromkeys(key for arguments in same for key in arguments):
+        if any(arguments.get(key) != same[0].get(key) for arguments in same) and key in args:
             yield f"{key}={args[key]}"
 
 
 def _short_name(run: Results) -> str:
     args = run.model_args
-    named = args.get("peft") or args.get("pretrained") or args.get("model")
-    return str(named or run.config.get("model") or "model").rstrip("/").rpartition("/")[2]
+    name = args.get("peft") or args.get("pretrained") or args.get("model")
+    return str(name or run.config.get("model") or "model").rstrip("/").rpartition("/")[2]

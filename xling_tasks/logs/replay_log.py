@@ -75,8 +75,8 @@ class AnyLog(ABC):
         """The places of the documents by digest, of which no line may repeat another."""
         entries: dict[str, Entry] = {}
         for digest, _, entry in self.entries():
-            if twin := entries.get(digest):
-                raise self._repeated(entry, twin)
+            if earlier := entries.get(digest):
+                raise self._repeated(entry, earlier)
             entries[digest] = entry
         return entries
 
@@ -86,16 +86,16 @@ class AnyLog(ABC):
         return {question: entry for _, question, entry in self.entries()}
 
     def first(self) -> list[LoggedRequest]:
-        """The requests of the first document, by which one tells how the run asked."""
+        """Return the requests of the first document, which tell how the run asked."""
         _, _, entry = next(self.entries(), (None, None, None))
         return [] if entry is None else entry.log.requests(entry)
 
     @abstractmethod
     def entries(self) -> Iterator[tuple[str, str, Entry]]:
-        """Digest, question and place of each document."""
+        """Yield digest, question and location of each document."""
 
-    def _repeated(self, entry: Entry, twin: Entry) -> DataError:
-        return _broken(entry.path, entry.row, f"the same as row {twin.row}")
+    def _repeated(self, entry: Entry, earlier: Entry) -> DataError:
+        return _broken(entry.path, entry.row, f"the same as row {earlier.row}")
 
 
 class TaskLog(AnyLog):
@@ -111,7 +111,7 @@ class TaskLog(AnyLog):
 
     @functools.lru_cache(maxsize=2)  # noqa: B019  (few logs, which live as long as the run)
     def requests(self, entry: Entry) -> list[LoggedRequest]:
-        """The requests of a document."""
+        """Return the requests of a document."""
         row = self.row(entry)
         try:
             return list(self._requests(row))
@@ -119,13 +119,13 @@ class TaskLog(AnyLog):
             raise _broken(entry.path, entry.row, error) from error
 
     def row(self, entry: Entry) -> dict[str, Any]:
-        """A document's line."""
+        """Return a document's line."""
         with entry.path.open("rb") as file:
             file.seek(entry.offset)
             return dict(loads(file.readline()))
 
     def entries(self) -> Iterator[tuple[str, str, Entry]]:
-        """Digest, question and place of each document."""
+        """Yield digest, question and location of each document."""
         for path in self.paths:
             for number, offset, line in read_lines(path):
                 try:
@@ -136,7 +136,7 @@ class TaskLog(AnyLog):
                     yield (*keys, Entry(self, path, number, offset))
 
     def _keys(self, row: dict[str, Any]) -> tuple[str, str] | None:
-        """A line's digest and question; None if it repeats a document."""
+        """Return a line's digest and question; None if it repeats a document."""
         # With several filters a document has a line for each.
         self._filter = row["filter"] if self._filter is None else self._filter
         if row["filter"] != self._filter:
@@ -146,8 +146,8 @@ class TaskLog(AnyLog):
     def _requests(self, row: dict[str, Any]) -> Iterator[LoggedRequest]:
         arguments, details = row["arguments"], logged_details(row)
         for number, replies in enumerate(row["resps"]):
-            asked = arguments[f"gen_args_{number}"]
-            content, argument = asked["arg_0"], asked["arg_1"]
+            logged = arguments[f"gen_args_{number}"]
+            content, argument = logged["arg_0"], logged["arg_1"]
             prompt = Logged(content, self.template is not None)
             if isinstance(argument, dict):
                 answers: list[str] = [
@@ -183,28 +183,28 @@ class JoinedLog(AnyLog):
                 )
 
     def entries(self) -> Iterator[tuple[str, str, Entry]]:
-        """Those of its parts."""
+        """Yield the entries of its parts."""
         return chain.from_iterable(part.entries() for part in self.parts)
 
-    def _repeated(self, entry: Entry, twin: Entry) -> DataError:
-        if entry.log is twin.log:
-            return super()._repeated(entry, twin)
+    def _repeated(self, entry: Entry, earlier: Entry) -> DataError:
+        if entry.log is earlier.log:
+            return super()._repeated(entry, earlier)
         return DataError(
-            f"{self.task}: {entry.path}, row {entry.row} and {twin.path}, row {twin.row} are the "
-            "same question, so these are no parts of one run; leave one of them out (path=..., or "
-            "run=... within a folder)"
+            f"{self.task}: {entry.path}, row {entry.row} and {earlier.path}, row {earlier.row} "
+            "are the same question, so these are no parts of one run; leave one of them out "
+            "(path=..., or run=... within a folder)"
         )
 
 
 def find_logs(folder: Path) -> list[TaskLog]:
-    """All logs anywhere below a folder, but for those of replays, which are copies."""
+    """Return all logs below a folder, except those of replays, which are copies."""
     check_folder(folder, "path= the --output_path of a run with --log_samples")
 
     @functools.cache
-    def written(place: Path, stamp: str) -> Results | None:
-        for path in place.glob(f"*_{stamp}.json"):
+    def written(parent: Path, stamp: str) -> Results | None:
+        for path in parent.glob(f"*_{stamp}.json"):
             if run := read_run(path):
-                return replace(run, path=place / f"results_{stamp}.json")
+                return replace(run, path=parent / f"results_{stamp}.json")
         return None
 
     found = []

@@ -14,7 +14,7 @@ class ChatPrompt(str):
 
     @classmethod
     def of(cls, messages: list[dict[str, Any]]) -> ChatPrompt:
-        """The prompt of some messages."""
+        """Return the prompt of some messages."""
         prompt = cls(json.dumps(messages, ensure_ascii=False))
         prompt.messages = messages
         return prompt
@@ -32,30 +32,30 @@ class Logged:
     content: Any
     templated: bool
 
-    def slack(self, asked: str) -> int | None:
-        """The length of what the template added; None if it is another prompt."""
+    def slack(self, prompt: str) -> int | None:
+        """Return the length of what the template added; None if it is another prompt."""
         if isinstance(self.content, str):
-            if not self.templated or str(asked) == self.content:
-                return 0 if str(asked) == self.content else None
-            messages = asked.messages if isinstance(asked, ChatPrompt) else [{"content": asked}]
+            if not self.templated or str(prompt) == self.content:
+                return 0 if str(prompt) == self.content else None
+            messages = prompt.messages if isinstance(prompt, ChatPrompt) else [{"content": prompt}]
             return _slack_in_text(self.content, [str(m["content"]).strip() for m in messages])
         messages = self._messages()
-        if isinstance(asked, ChatPrompt):
-            return 0 if asked.messages == messages else None
+        if isinstance(prompt, ChatPrompt):
+            return 0 if prompt.messages == messages else None
         contents = [str(message.get("content")) for message in messages]
-        if not any(asked.strip() in content for content in contents):
+        if not any(prompt.strip() in content for content in contents):
             return None
-        return sum(map(len, contents)) - len(asked.strip())
+        return sum(map(len, contents)) - len(prompt.strip())
 
     def text(self) -> str | None:
-        """The text, or that of the last message."""
+        """Return the text, or that of the last message."""
         if isinstance(self.content, str):
             return self.content
         messages = self._messages()
         return str(messages[-1].get("content")) if messages else None
 
     def _messages(self) -> list[dict[str, Any]]:
-        """The messages; the API backends log them as a list that holds their JSON."""
+        """Return the messages; the API backends log them as a list that holds their JSON."""
         messages = self.content
         if len(messages) == 1 and isinstance(messages[0], str):
             messages = json.loads(messages[0])
@@ -65,8 +65,8 @@ class Logged:
 def _slack_in_text(text: str, pieces: list[str]) -> int | None:
     start = 0
     for piece in pieces:
-        at = text.find(piece, start)
-        if at < 0:
+        position = text.find(piece, start)
+        if position < 0:
             return None
-        start = at + len(piece)
+        start = position + len(piece)
     return len(text) - sum(map(len, pieces))

@@ -64,7 +64,7 @@ class Results:
         """What a replayed run records about the run it replayed; empty for others."""
         configs = self.content.get("configs") or {}
         return next(
-            (dict(r) for each in configs if (r := recorded(configs, each).get("replay"))), {}
+            (dict(r) for task in configs if (r := recorded(configs, task).get("replay"))), {}
         )
 
     @functools.cached_property
@@ -113,8 +113,8 @@ class TaskResults:
     @property
     def primary(self) -> list[str]:
         """Its primary metrics, on which verdicts rest."""
-        place, names = self.place, self.xling.get("signatures") or {}
-        return [] if place is None else primary_of(place, names, self.xling.get("about"))
+        subject, names = self.place, self.xling.get("signatures") or {}
+        return [] if subject is None else primary_of(subject, names, self.xling.get("about"))
 
     @property
     def count(self) -> Mapping[str, int]:
@@ -149,8 +149,8 @@ class TaskResults:
         value = values.get(f"{metric},none")
         if metric in LABELS and values.get("n_judged,none") == 0:
             return None
-        label, of, number = metric.rpartition("_judge")
-        if label in LABELS and values.get(f"{NO_RESPONSE}{of}{number},none") == 1:
+        label, sign, number = metric.rpartition("_judge")
+        if label in LABELS and values.get(f"{NO_RESPONSE}{sign}{number},none") == 1:
             return None
         good = isinstance(value, (int, float)) and math.isfinite(value)
         return float(value) if good else None

@@ -51,9 +51,9 @@ class Samples(NamedTuple):
                 advice = hint or _DAMAGED
                 value = read(row if self.reading is None else self.reading.convert(row))
             except (ValueError, LookupError, TypeError) as error:
-                why = repr(error) if isinstance(error, LookupError) else error
+                problem = repr(error) if isinstance(error, LookupError) else error
                 raise DataError(
-                    f"{self.path}, row {number}: not a sample of {self.task} ({why}). {advice}"
+                    f"{self.path}, row {number}: not a sample of {self.task} ({problem}). {advice}"
                 ) from error
             yield number, value
         self._refuse_short(max(map(len, seen.values()), default=0))
@@ -165,10 +165,10 @@ def _read_beside(path: Path, changed: int) -> Mapping[str, Any]:
 def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
     """Return what a task is about by its record in a file; None of a task that is not ours."""
     try:
-        about = record.get("about")
-        if about is not None and not isinstance(about, dict):
-            raise DataError(f"{task}: what it is about is no object ({about!r:.40})")
-        return place_of(task, about)
+        subject = record.get("about")
+        if subject is not None and not isinstance(subject, dict):
+            raise DataError(f"{task}: what it is about is no object ({subject!r:.40})")
+        return place_of(task, subject)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
 

@@ -28,18 +28,18 @@ KNOWN = frozenset(
 
 
 def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[Part]:
-    """The texts of a sample in one of its languages, by heading; CRITERION may be unknown."""
-    form, known = form_of(criterion), CRITERIA.get(criterion)
-    if known is None or known.shown is None:
-        made = anything(sample, language)
+    """Return the texts of a sample in one of its languages; CRITERION may be unknown."""
+    form, known_criterion = form_of(criterion), CRITERIA.get(criterion)
+    if known_criterion is None or known_criterion.shown is None:
+        parts = anything(sample, language)
     else:
-        make, shown = known.shown.parts, known.shown.values
+        make, used_values = known_criterion.shown.parts, known_criterion.shown.values
         codes = mapping(mapping(sample.get("doc")).get("text"))
-        used = {each.format(code) for each in shown for code in codes or ("",)}
-        made = [*make(sample, language, form.by_likelihood), *rest(sample, used)]
+        used = {name.format(code) for name in used_values for code in codes or ("",)}
+        parts = [*make(sample, language, form.by_likelihood), *rest(sample, used)]
     return [
         Part(part.title, list(map(_with_short_mark, part.passages[:MOST])), _more(part))
-        for part in made
+        for part in parts
         if part.passages
     ]
 
@@ -50,12 +50,12 @@ def _with_short_mark(passage: Passage) -> Passage:
 
 
 def _more(part: Part) -> str:
-    left = len(part.passages) - MOST
-    return f"{part.note} {left} more are in the row.".strip() if left > 0 else part.note
+    n_hidden = len(part.passages) - MOST
+    return f"{part.note} {n_hidden} more are in the row.".strip() if n_hidden > 0 else part.note
 
 
 def languages_in(criterion: str, sample: Mapping[str, Any], language: str) -> list[str]:
-    """The languages that a sample has: one, or those of its prompts."""
+    """Return the languages that a sample has: one, or those of its prompts."""
     texts = mapping(mapping(sample.get("doc")).get("text"))
     if several_languages(criterion) and texts:
         return [str(code) for code in texts]
@@ -63,12 +63,12 @@ def languages_in(criterion: str, sample: Mapping[str, Any], language: str) -> li
 
 
 def several_languages(criterion: str) -> bool:
-    """Whether a criterion's samples have several languages."""
+    """Return whether a criterion's samples have several languages."""
     return criterion in CRITERIA and CRITERIA[criterion].several_languages
 
 
 def anything(sample: Mapping[str, Any], language: str) -> list[Part]:
-    """Every field of the document, what was asked for, the replies, and all further values."""
+    """Return every field of the document, the target, the responses and all further values."""
     doc = sample.get("doc")
     fields = doc if isinstance(doc, dict) else {"document": doc}
     parts = [
@@ -84,7 +84,7 @@ def anything(sample: Mapping[str, Any], language: str) -> list[Part]:
 
 
 def rest(sample: Mapping[str, Any], used: Collection[str] = ()) -> list[Part]:
-    """Values with texts in them that no heading of the criterion shows."""
+    """Return values with texts in them that no heading of the criterion shows."""
     hidden = KNOWN | set(used) | {RESPONSES}
     return [
         Part(words(name).capitalize(), [Passage(as_text(value))])
@@ -94,7 +94,7 @@ def rest(sample: Mapping[str, Any], used: Collection[str] = ()) -> list[Part]:
 
 
 def _has_text(value: Any) -> bool:
-    """Whether a value holds words, at any depth, or is too long to stand among numbers."""
+    """Return whether a value holds words, at any depth."""
     stack = [value]
     while stack:
         item = stack.pop()

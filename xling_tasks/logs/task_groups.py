@@ -91,16 +91,16 @@ def _by_code() -> dict[str, str]:
     return {**codes, **_NAMES, **{code: code for code in KNOWN}}
 
 
-def code_of(written: str) -> str:
+def code_of(name: str) -> str:
     """Return the language's code: ours where it is in its usual script, else as it is written."""
-    return _by_code().get(written.lower(), written)
+    return _by_code().get(name.lower(), name)
 
 
 def name_of(code: str) -> str:
     """Return a name for a code that has none of its own, such as Hindi (Latn); else the code."""
     base, _, script = code.replace("-", "_").partition("_")
-    known = _by_code().get(base.lower())
-    return f"{language_name(known)} ({script})" if known and script else code
+    code_known = _by_code().get(base.lower())
+    return f"{language_name(code_known)} ({script})" if code_known and script else code
 
 
 @functools.cache
@@ -175,5 +175,5 @@ def describe_tasks(tasks: Iterable[str]) -> str:
     names = sorted(set(tasks))
     if not names:
         return "there are no tasks in it but those of xling-tasks"
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"found {', '.join(names[:_SHOWN])}{more}. Name them with --family 'NAME_{{language}}'"
+    hint = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"found {', '.join(names[:_SHOWN])}{hint}. Name them with --family 'NAME_{{language}}'"
