@@ -59,7 +59,6 @@ class Language(NamedTuple):
         unspaced: Whether sentences follow each other without a space.
         question: How it writes 'Question:' before a question; empty where no prompt has it.
         answer: How it writes 'Answer:'.
-        declines: A pattern of refusals; empty where none was written.
     """
 
     code: str
@@ -81,7 +80,6 @@ class Language(NamedTuple):
     unspaced: bool = False
     question: str = ""
     answer: str = ""
-    declines: str = ""
 
     @property
     def aliases(self) -> tuple[str, ...]:

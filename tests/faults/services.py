@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks.failed_response import is_failed
 from xling_tasks.models.http_api import ApiRequest
-from xling_tasks.models.transport import ModelClient, responses_in_order
+from xling_tasks.models.transport import ModelClient
 
 from .server import GREETING, KINDS, answer, translation
 
@@ -107,7 +107,7 @@ def generate(
     """Answers of an API backend, as a run gets them, without a harness around it."""
     calls = [ApiRequest(context, dict(gen_kwargs)) for context, gen_kwargs in requests]
     client = ModelClient("the model under test", lm, args)
-    return [*responses_in_order(client.send(calls), len(calls))]
+    return client.send(calls)
 
 
 def model(url: str) -> Found:

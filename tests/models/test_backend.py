@@ -8,7 +8,7 @@ from xling_tasks.cache.paths import cache_folder, cache_key, configured_folder
 from xling_tasks.cache.response_cache import open_cache
 from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import is_failed
-from xling_tasks.models.backend import Backend, Conversation, load_backend
+from xling_tasks.models.backend import Backend, load_backend
 from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.retry import ServiceUnavailable
 from xling_tasks.models.transport import BATCH
@@ -91,17 +91,6 @@ def test_a_local_model_that_always_fails_ends_the_run(serve):
     with pytest.raises(ServiceUnavailable, match="10 requests in a row failed"):
         local(serve, model).generate(prompts)
     assert len(model.sizes) < 40
-
-
-def test_second_questions_that_a_local_model_cannot_take_do_not_end_the_run(serve):
-    """As those of a judge whose first replies fill its context."""
-    first = [f"question {i}" for i in range(12)]
-    second = [Conversation(prompt, "a long reply", "the line alone?") for prompt in first]
-    asked = local(serve, Shaky(bad=second))
-    assert asked.generate(first) == ["x"] * 12
-    assert all(map(is_failed, asked.generate(second)))
-    put(asked, Shaky(bad=second[:3]))
-    assert [is_failed(r) for r in asked.generate(second)] == [True] * 3 + [False] * 9
 
 
 def test_empty_replies_are_asked_for_again_and_not_kept(serve, own_cache):

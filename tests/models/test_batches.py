@@ -279,13 +279,13 @@ def test_equal_requests_have_a_reply_each_also_after_a_kill(service, tmp_path):
     """Three equal requests; one reply is kept when the run ends, and the others are the other two."""
     service.fate = lambda prompt, attempt: f"draw {attempt}"
     lm = Backend("judge", ModelConfig.parse("judge", service.spec()), False).lm
-    interface = batches.open_batches("the model", lm, tmp_path)
+    interface = batches.BatchInterface("the model", lm, tmp_path)
     context = lm.apply_chat_template([{"role": "user", "content": "draw"}])
     request = ApiRequest(context, {"temperature": 1.0, "until": ["x"]})
 
     def ask(n, keep=lambda i, response: None):
         client = ModelClient("the model", lm, {"max_retries": 3}, batches=interface)
-        return [str(reply) for arrived in client.send([request] * n, keep) for _, reply in arrived]
+        return [str(reply) for reply in client.send([request] * n, keep)]
 
     kept = []
 

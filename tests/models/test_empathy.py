@@ -20,7 +20,7 @@ from xling_tasks.data.prompt_sets import load_prompts
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy import training
-from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
+from xling_tasks.models.empathy.classifier import EmpathyClassifier, digest_of, load_classifier
 from xling_tasks.models.empathy.data import COLUMNS, MECHANISMS, Post, draw, load, split
 
 NAMES = ["emotional-reactions-reddit.csv", "interpretations-reddit.csv", "explorations-reddit.csv"]
@@ -91,7 +91,6 @@ def test_levels_1_and_2_are_present_and_rows_align_by_id(tmp_path):
     folder = write(tmp_path / "a", rows)
     data = load(folder)
     assert [pair.present for pair in data.pairs] == [tuple(row["present"]) for row in rows]
-    assert (data.repeated, data.differing) == (0, 0)
     # Another order of the rows of one file changes nothing.
     path = folder / NAMES[2]
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -99,7 +98,7 @@ def test_levels_1_and_2_are_present_and_rows_align_by_id(tmp_path):
     assert load(folder) == data
 
 
-def test_repeated_pairs_and_differing_texts_are_kept_and_counted(tmp_path):
+def test_repeated_pairs_and_differing_texts_are_kept(tmp_path):
     rows = make_rows(10)
     rows.append({**rows[3], "present": [False, False, False]})
 
@@ -111,7 +110,7 @@ def test_repeated_pairs_and_differing_texts_are_kept_and_counted(tmp_path):
         return cells
 
     data = load(write(tmp_path / "a", rows, change))
-    assert (len(data.pairs), data.repeated, data.differing) == (11, 1, 1)
+    assert len(data.pairs) == 11
     assert data.pairs[3].present == (True, True, False)
     assert data.pairs[10].present == (False, False, False)
     assert data.pairs[2].response == rows[2]["response_post"]  # that of the interpretations
@@ -245,7 +244,7 @@ def test_saved_classifier_predicts_as_before_and_holds_no_pickle(data, linear):
         assert {arrays[name].dtype.kind for name in arrays.files} == {"f"}
     about = json.loads((linear / "classifier.json").read_text())
     assert classifier.signature == (
-        f"linear(format=1,weights={about['weights']},data={about['data']},split=75-5-20,seed=3)"
+        f"linear(format=1,weights={digest_of(linear)},data={about['data']},split=75-5-20,seed=3)"
     )
 
 
@@ -279,41 +278,6 @@ def test_scores_by_hand():
     assert scores["interpretations"] == {"f1": 50.0, "accuracy": 100.0, "n": 5, "present": 0.0}
 
 
-def cells(**changed):
-    """A change of all rows: each column a text, or made from the file's and the row's number."""
-    made = {
-        name: new if callable(new) else lambda *_, new=new: new for name, new in changed.items()
-    }
-    return lambda file, number, row: row | {name: new(file, number) for name, new in made.items()}
-
-
-@pytest.mark.parametrize(
-    ("change", "file", "said"),
-    [
-        (cells(level=lambda file, _: int(file == 1)), 0, "'level': emotional_reactions is 0 in all 72"),
-        (cells(level=1), 0, "'level': emotional_reactions is 1 or 2 in all 72"),
-        (cells(level=lambda file, number: number % 2 if file < 2 else 0), 2, "'level': explorations is 0 in all"),
-        (cells(response_post="I hear you."), 1, "'response_post': all 72 training rows have one"),
-        (cells(response_post=lambda _, number: "." * (number + 1)), 1, "'response_post': no word"),
-        (cells(response_post=lambda _, number: f"z{number}z"), 1, "'response_post': no word"),
-        (cells(seeker_post="I am sad."), 1, " 1 seeker posts cannot be split"),
-    ],
-)  # fmt: skip
-def test_data_from_which_nothing_can_be_learnt_are_named(tmp_path, change, file, said):
-    folder = write(tmp_path / "data", make_rows(), change)
-    with pytest.raises(DataError) as raised:
-        train("--data", folder, "--to", tmp_path / "out")
-    message = str(raised.value)
-    assert message.startswith(NAMES[file]) and said in message and "\n" not in message
-    assert "add " in message or "give the posts" in message
-
-
-def test_the_other_backend_looks_at_the_labels_too(tmp_path):
-    folder = write(tmp_path / "data", make_rows(), cells(level=0))
-    with pytest.raises(DataError, match="is 0 in all"):
-        train("--data", folder, "--to", tmp_path / "out", "--backend", "transformer")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -321,7 +285,6 @@ def test_the_other_backend_looks_at_the_labels_too(tmp_path):
         ("--seed -1", "--seed: must be an integer from 0, got '-1'"),
         ("--model x", "--model is for --backend transformer"),
         ("--batch-size 4", "--batch-size is for --backend transformer"),
-        ("--no-refit", "--no-refit is for --backend transformer"),
         ("--backend transformer --lr 0", "--lr: must be above 0"),
         ("--backend transformer --epochs 0", "--epochs: must be an integer from 1"),
         ("--backend transformer --lr nan", "--lr: must be above 0"),
@@ -349,14 +312,12 @@ def test_a_folder_that_is_no_classifier_is_refused(data, linear, tmp_path):
         with pytest.raises(SettingError, match=said):
             load_classifier(str(folder))
 
-    refused(r"empathy_classifier=.*no classifier.json in it", data)
+    refused(r"empathy_classifier=.*classifier.json cannot be read", data)
     refused("empathy_classifier=nowhere", "nowhere")
-    refused("format 2, backend 'linear' or", content=json.dumps(about | {"format": 2}))
-    refused("backend 'linea' or", content=json.dumps(about | {"backend": "linea"}))
-    refused("classifier.json: not valid JSON", content="{")
-    refused("lacks backend, data, mechanisms", content='{"format": 1}')
+    refused("another version", content=json.dumps(about | {"format": 2}))
+    refused("classifier.json cannot be read", content="{")
     (broken / "weights.npz").write_bytes(b"")
-    refused("field 'weights'", content=json.dumps(about))
+    refused("cannot be loaded", content=json.dumps(about))
 
 
 # The transformer backend
@@ -421,7 +382,7 @@ def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, 
     encoder = shutil.copytree(tiny_bert, tmp_path / "encoder")
     out = tmp_path / "out"
     options = ("--backend", "transformer", "--model", encoder, "--epochs", 12, "--patience", 12)
-    more = ("--batch-size", 8, "--lr", 5e-3, "--device", "cpu", "--max-tokens", 12, "--no-refit")
+    more = ("--batch-size", 8, "--lr", 5e-3, "--device", "cpu", "--max-tokens", 12)
     train("--data", data, "--to", out, "--seed", 0, *options, *more)
     entry = scores_of(out)["seeds"][0]
     assert entry["history"][-1]["train_loss"] < 0.5 * entry["history"][0]["train_loss"]
@@ -453,30 +414,11 @@ def test_training_stops_early_and_keeps_the_best_epoch(fit, monkeypatch):
         return next(scores)
 
     monkeypatch.setattr(training, "_evaluate", judge)
-    model = fit(epochs=5, patience=2, batch_size=30, lr=1e-3, refit=False)
+    model = fit(epochs=5, patience=2, batch_size=30, lr=1e-3)
     assert model.made_of["epochs_trained"] == 2
     assert [entry["dev_f1"] for entry in model.history] == [0.5, 0.8, 0.7, 0.7]
     assert (model.network.heads.weight == states[1]).all()
     assert (states[1] != states[3]).any()
-
-
-def test_a_refit_takes_the_dev_part_for_as_many_epochs_as_were_best(fit, monkeypatch):
-    scores = iter([(0.7, 0.5), (0.6, 0.6), (0.5, 0.8), (0.4, 0.7)])
-    monkeypatch.setattr(training, "_evaluate", lambda model, dev: next(scores))
-    seen, one_epoch = [], training._one_epoch
-
-    def spy(model, rows, optimizer, schedule, bar):
-        seen.append((len(rows), schedule.get_last_lr()[0]))
-        return one_epoch(model, rows, optimizer, schedule, bar)
-
-    monkeypatch.setattr(training, "_one_epoch", spy)
-    model = fit(epochs=4, patience=4, batch_size=90, lr=1e-3)
-    # One step an epoch, four in all, one of warm-up: 1, then 3/3, 2/3 and 1/3 of the rate.
-    rates = [1e-3, 1e-3, 2e-3 / 3, 1e-3 / 3]
-    assert [size for size, _ in seen] == [60] * 4 + [90] * 3
-    assert [rate for _, rate in seen] == pytest.approx(rates + rates[:3])
-    assert model.made_of["epochs_trained"] == 3
-    assert [entry["dev_f1"] for entry in model.history] == [0.5, 0.6, 0.8, 0.7]
 
 
 def test_an_encoder_that_cannot_be_loaded_is_named(data, tmp_path):

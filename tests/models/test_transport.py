@@ -20,7 +20,7 @@ from xling_tasks.models import http_api
 from xling_tasks.models.completions import parse_body
 from xling_tasks.models.http_api import ApiRequest
 from xling_tasks.models.retry import RequestFailed, RetryPolicy, ServiceUnavailable
-from xling_tasks.models.transport import ModelClient, responses_in_order
+from xling_tasks.models.transport import ModelClient
 
 
 def chat(base_url="http://127.0.0.1:1/v1/chat/completions", **more):
@@ -137,7 +137,7 @@ class Service(Loopback):
             for p in prompts
         ]
         client = ModelClient("the model", lm, args or {})
-        return responses_in_order(client.send(requests), len(prompts))
+        return client.send(requests)
 
 
 @pytest.fixture
@@ -286,21 +286,6 @@ def test_a_packed_body_is_unpacked(service):
     data = gzip.compress(json.dumps(whole("Rest.")).encode())
     served = service(lambda p, n: (200, {"Content-Encoding": "gzip"}, data))
     assert served.ask(["a"]) == ["Rest."]
-
-
-def test_a_response_is_handed_over_when_it_arrives_not_when_it_is_taken(service):
-    served, kept = service(lambda p, n: whole(p)), []
-    lm = chat(f"{served.host}/v1/chat/completions")
-    requests = [
-        ApiRequest(lm.apply_chat_template([{"role": "user", "content": p}]), {}) for p in "abcd"
-    ]
-    arriving = ModelClient("m", lm, {}).send(requests, lambda i, r: kept.append((i, str(r))))
-    next(arriving)
-    deadline = time.monotonic() + 10
-    while len(kept) < 4 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert sorted(kept) == list(enumerate("abcd"))
-    arriving.close()
 
 
 def test_a_service_that_stops_working_ends_the_run_and_says_why(service, quick, caplog):

@@ -215,14 +215,12 @@ GOOD = {"model": "local-chat-completions", "model_args": {"model": "a"}}
 
 @pytest.mark.parametrize(("metadata", "said"), [
     ({"judge": []}, r"judge: a list has 1 to 9 judges, got 0"), ({"judge": [GOOD] * 10}, r"got 10"),
-    ({"judge": [GOOD, GOOD]}, r"judge\[2\]: the same model and arguments as judge 1"),
-    ({"judge": [GOOD, {**GOOD, "batch_size": 2}]}, r"two votes"),
     ({"judge": "[self,dummy]"}, r"a list of judges is given as JSON"),
     ({"judge": ["self", 3]}, r"judge\[2\]: expected"),
     ({"judge": [GOOD, {"model": "hf", "model_arg": {}}]}, r"judge\[2\].model_arg: unknown key"),
     *(({"judge": [GOOD, {"model": "hf", "name": name}]}, r"judge\[2\].name: a letter, then")
       for name in ("a b", "1", "ü")),
-    ({"judge": [{**GOOD, "name": "a"}, {"model": "hf", "name": "a"}]}, r"'a' is judge 1"),
+    ({"judge": [{**GOOD, "name": "a"}, {"model": "hf", "name": "a"}]}, r"'a' is another judge's"),
     ({"judge": [GOOD, {"model": "hf", "model_args": {"api_key": "sk-1"}}]}, r"judge\[2\]"),
     ({"judge": {**GOOD, "both_orders": "yes"}}, r"judge.both_orders: must be true or false"),
     ({"answer_extractor": {**GOOD, "both_orders": True}}, r"only a judge compares two answers"),

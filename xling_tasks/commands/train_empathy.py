@@ -29,7 +29,6 @@ from xling_tasks.models.empathy.data import (
     EmpathyData,
     Pair,
     Split,
-    check_learnable,
     load,
     split,
 )
@@ -47,7 +46,7 @@ PUBLISHED = {
 
 _TRAINING = (
     *("model", "revision", "epochs", "patience", "batch_size", "lr"),
-    *("refit", "max_tokens", "device"),
+    *("max_tokens", "device"),
 )
 _LIBRARIES = {
     "linear": ("numpy", "scipy", "scikit-learn"),
@@ -79,10 +78,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--batch-size", type=integer(1), metavar="N", help="pairs per step (16)")
     group.add_argument("--lr", type=float, help="peak learning rate (2e-5)")
     group.add_argument(
-        "--no-refit", action="store_const", const=False, dest="refit",
-        help="keep the model of the best epoch; else it is trained again on train and dev",
-    )  # fmt: skip
-    group.add_argument(
         "--max-tokens", type=integer(8), metavar="N", help="longer texts are cut (512)"
     )
     group.add_argument("--device", help="cpu, cuda, ... (default: the GPU, if there is one)")
@@ -111,8 +106,6 @@ def train_empathy(options: argparse.Namespace) -> str:
         "data": data.digest,
         "pairs": len(data.pairs),
         "seeker_posts": len({pair.group for pair in data.pairs}),
-        "repeated_pairs": data.repeated,
-        "differing_texts": data.differing,
         "present": {name: _count(data, column) for column, name in enumerate(MECHANISMS)},
         "split": "-".join(map(str, SPLIT)),
         "trained_with": {name: library_version(name) for name in _LIBRARIES[options.backend]},
@@ -142,8 +135,7 @@ def _validate(options: argparse.Namespace) -> None:
     """Refuse options of the other backend and wrong numbers before the data are read."""
     given = [name for name in _TRAINING if getattr(options, name) is not None]
     if options.backend == "linear" and given:
-        name = given[0].replace("refit", "no-refit").replace("_", "-")
-        raise SettingError(f"--{name} is for --backend transformer")
+        raise SettingError(f"--{given[0].replace('_', '-')} is for --backend transformer")
     if options.lr is not None and not 0 < options.lr < 1:
         raise SettingError(f"--lr: must be above 0 and below 1, got {options.lr}")
 
@@ -155,7 +147,6 @@ def _fit(
     train, dev = ([data.pairs[index] for index in part] for part in (parts.train, parts.dev))
     if options.backend == "linear":
         return empathy_linear.fit([*train, *dev], seed), {"fitted_on": "train and dev"}
-    check_learnable(train)
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401
@@ -164,9 +155,8 @@ def _fit(
     given = {name: getattr(options, name) for name in _TRAINING}
     settings = training.TrainSettings(**{k: v for k, v in given.items() if v is not None})
     model = training.fit(train, dev, seed, settings)
-    best = "train and dev, for the epochs that were best on dev"
     return model, {
-        "fitted_on": best if settings.refit else "train, stopped by dev",
+        "fitted_on": "train, for the epochs that were best on dev",
         "settings": {**asdict(settings), **model.made_of},
         "cut_pairs": model.count_cut([(pair.seeker, pair.response) for pair in data.pairs]),
         "history": model.history,

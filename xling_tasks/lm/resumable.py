@@ -10,7 +10,6 @@ again asks anew.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import json
 import random
 import sys
@@ -37,7 +36,7 @@ from xling_tasks.harness.backends import (
 from xling_tasks.harness.run import RunContext
 from xling_tasks.log import log
 from xling_tasks.logs.answers import doc_digest
-from xling_tasks.models.batches import open_batches
+from xling_tasks.models.batches import BatchInterface
 from xling_tasks.models.http_api import ApiRequest, is_api_backend
 from xling_tasks.models.retry import ServiceUnavailable, format_reasons
 from xling_tasks.models.transport import ModelClient
@@ -73,7 +72,7 @@ class ResumableLM:
         if run.replay is not None:
             return
         model = unwrapped(self.lm)
-        batches = open_batches(ROLE, model, self._folder) if settings.batch else None
+        batches = BatchInterface(ROLE, model, self._folder) if settings.batch else None
         if is_api_backend(model):
             self._client = ModelClient(ROLE, model, run.model_args, batches=batches)
         if hasattr(model, "set_cache_hook"):
@@ -239,19 +238,15 @@ class ResumableLM:
         assert self._client is not None
 
         def keep(position: int, response: ModelResponse) -> None:
-            self._keep(*keys_by_request[open_[position]], response)
+            i = open_[position]
+            responses[i] = response
+            self._keep(*keys_by_request[i], response)
+            if stored.get(i) is not None and not isinstance(response, FailedResponse):
+                answer_cache[stored[i]] = str(response)
+            bar.update()
 
-        bar = tqdm(total=len(sent), desc="Asking the model", disable=not sent)
-        with bar, contextlib.closing(self._client.send(sent, keep)) as arriving:
-            for arrived in arriving:
-                bar.update(len(arrived))
-                for position, response in arrived:
-                    i = open_[position]
-                    responses[i] = response
-                    if isinstance(response, FailedResponse):
-                        self._keep(*keys_by_request[i], response)
-                    elif stored.get(i) is not None:
-                        answer_cache[stored[i]] = str(response)
+        with tqdm(total=len(sent), desc="Asking the model", disable=not sent) as bar:
+            self._client.send(sent, keep)
 
     def _slices(self, requests: Sequence[Any], pending: Sequence[int]) -> Iterator[list[int]]:
         """Yield all at once; to engines, the longest prompts first, what takes a minute."""

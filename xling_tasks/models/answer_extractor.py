@@ -78,12 +78,9 @@ class AnswerExtractor:
     def extract_letters(self, requests: Sequence[LetterRequest]) -> list[frozenset[str] | None]:
         """Return the letters of each response; None for none, or if the model does not say."""
         values = self._ask(requests, _LETTERS, lambda r, value: r.allows(value["letters"]))
-        return [
-            frozenset(value["letters"])
-            if value and value["letters"] and request.allows(value["letters"])
-            else None
-            for request, value in zip(requests, values, strict=True)
-        ]
+        letters = [frozenset(value["letters"]) if value else frozenset[str]() for value in values]
+        pairs = zip(requests, letters, strict=True)
+        return [chosen if chosen and r.allows([*chosen]) else None for r, chosen in pairs]
 
     def extract_yes_no(self, requests: Sequence[YesNoRequest]) -> list[int | None]:
         """Return 1 for Yes, 0 for No; None for neither, or if the model does not say."""

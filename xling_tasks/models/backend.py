@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 from collections import Counter
@@ -15,30 +14,21 @@ from xling_tasks.cache.paths import cache_folder, cache_key
 from xling_tasks.cache.response_cache import open_cache
 from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
-from xling_tasks.failed_response import (
-    NO_ROOM,
-    REQUEST_FAILED,
-    FailedResponse,
-    ModelResponse,
-    response_of,
-)
+from xling_tasks.failed_response import NO_ROOM, ModelResponse, response_of
 from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import class_name, sent_temperature, speaks_chat, unwrapped
 from xling_tasks.harness.run import current
 from xling_tasks.log import log
-from xling_tasks.models.batches import open_batches
+from xling_tasks.models.batches import BatchInterface
 from xling_tasks.models.http_api import ApiRequest, is_api_backend
 from xling_tasks.models.model_config import SELF, ModelConfig
-from xling_tasks.models.retry import ServiceUnavailable, count_failures, format_reasons
+from xling_tasks.models.retry import count_failures, format_reasons
 from xling_tasks.models.transport import ModelClient
 from xling_tasks.secrets import redact, redact_log, remember
 
 
 class Conversation(str):
-    """A prompt, the response to it, and what is asked next.
-
-    It is the text that a model without a chat template gets; one with a template gets `messages`.
-    """
+    """A prompt, the response to it, and the next request, as a text and as `messages`."""
 
     messages: list[dict[str, str]]
 
@@ -55,12 +45,9 @@ class Backend:
 
     Attributes:
         role: What it is for (`judge`, ...), for messages and the cache's name.
-        config: The setting that names it.
-        lm: The harness model.
         identity: What makes its responses what they are; None if it cannot be told, so that nothing
             is cached.
         chat: Whether prompts go through its chat template.
-        client: What sends requests to it.
         temperature: 0, unless the backend sends another.
     """
 
@@ -82,7 +69,7 @@ class Backend:
             )  # fmt: skip
         folder = cache_folder(cache) if self.identity else None
         self._cache = open_cache(role, folder if caches else None)
-        batches = open_batches(role, self.lm, folder) if config.batch else None
+        batches = BatchInterface(role, self.lm, folder) if config.batch else None
         self.client = ModelClient(role, self.lm, args, deadline=config.deadline, batches=batches)
         self._checked = False
 
@@ -155,7 +142,18 @@ class Backend:
         keys = {prompt: cache_key(self.identity, self.chat, kwargs, prompt) for prompt in prompts}
         cached = self._cache.get_many(keys.values())
         responses = {p: response_of(**cached[key]) for p, key in keys.items() if key in cached}
-        self._ask([prompt for prompt in keys if prompt not in responses], kwargs, keys, responses)
+        pending = [prompt for prompt in keys if prompt not in responses]
+
+        def keep(i: int, response: ModelResponse) -> None:
+            if not response.reason:
+                entry = {"text": str(response), "details": response.details()}
+                self._cache.put_many({keys[pending[i]]: entry})
+            responses[pending[i]] = response
+            bar.update()
+
+        title = f"Asking the {self.role}"
+        with tqdm(total=len(pending), desc=title, disable=not pending) as bar:
+            self.client.send(self.requests(pending, kwargs), keep)
         reasons = Counter(response.reason for response in responses.values() if response.reason)
         count_failures(self.role, reasons)
         if reasons:
@@ -166,34 +164,6 @@ class Backend:
                 " Give it more room: max_gen_toks." if NO_ROOM in reasons else "",
             )  # fmt: skip
         return [responses[prompt] for prompt in prompts]
-
-    def _ask(
-        self, prompts: list[str], gen_kwargs: dict[str, Any], keys: Mapping[str, str],
-        responses: dict[str, ModelResponse],
-    ) -> None:  # fmt: skip
-        """Ask some prompts and add their responses, each cached as it arrives."""
-
-        def keep(i: int, response: ModelResponse) -> None:
-            if not response.reason:
-                entry = {"text": str(response), "details": response.details()}
-                self._cache.put_many({keys[prompts[i]]: entry})
-
-        arriving = self.client.send(self.requests(prompts, gen_kwargs), keep)
-        bar = tqdm(total=len(prompts), desc=f"Asking the {self.role}", disable=not prompts)
-        try:
-            with bar, contextlib.closing(arriving):
-                for arrived in arriving:
-                    responses.update({prompts[i]: response for i, response in arrived})
-                    bar.update(len(arrived))
-        except ServiceUnavailable:
-            repairs = all(isinstance(prompt, Conversation) for prompt in prompts)
-            if is_api_backend(self.lm) or not repairs:
-                raise
-            # First responses may leave a local model no room for a repair turn: they count.
-            self.client.breaker.record_response()
-            for prompt in prompts:
-                gone = FailedResponse(REQUEST_FAILED, "no room for a repair turn")
-                responses.setdefault(prompt, gone)
 
     def requests(self, prompts: Iterable[str], gen_kwargs: Mapping[str, Any]) -> list[ApiRequest]:
         """Return prompts as requests of `client`."""

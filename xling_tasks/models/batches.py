@@ -36,62 +36,54 @@ _RESULTS_LAST = 30 * 86400.0  # seconds for which services keep a batch's result
 _GONE = "gone"
 _ENDED = ("completed", "failed", "expired", "cancelled", _GONE)
 
-Items = list[tuple[int, ModelResponse | RequestFailed]]
 Batch = dict[str, Any]
 """A batch as it is noted: `id`, `ids` of requests whose responses were not taken yet, and `at`."""
 
 
-def open_batches(role: str, lm: Any, folder: Path | None) -> BatchInterface:
-    """Return the batch interface of a backend's service; batches are noted in the cache folder.
+class BatchInterface:
+    """Files and batches beside the address of completions, noted in the cache folder.
 
     Raises:
         BackendError: If the backend asks no service in the known form.
     """
-    if not (is_api_backend(lm) and posts_plainly(lm)):
-        raise BackendError(
-            f"{role}: batch=true needs a backend that asks a service in OpenAI's form "
-            f"(local-chat-completions, openai-chat-completions, ...), not {type(lm).__name__}"
-        )
-    if not lm.base_url.partition("?")[0].endswith(_ENDPOINTS):
-        raise BackendError(
-            f"{role}: batch=true: base_url must end with /chat/completions or /completions, "
-            "beside which the service has /files and /batches"
-        )
-    if folder is None:
-        log.warning(
-            "%s: no batch is noted (no cache folder, or xling_resume=false): a run that is stopped "
-            "pays again",
-            role,
-        )
-    return BatchInterface(lm, folder)
 
-
-class BatchInterface:
-    """Files and batches beside the address of completions."""
-
-    def __init__(self, lm: Any, folder: Path | None) -> None:
+    def __init__(self, role: str, lm: Any, folder: Path | None) -> None:
+        if not (is_api_backend(lm) and posts_plainly(lm)):
+            raise BackendError(
+                f"{role}: batch=true needs a backend that asks a service in OpenAI's form "
+                f"(local-chat-completions, openai-chat-completions, ...), not {type(lm).__name__}"
+            )
         address, mark, query = lm.base_url.partition("?")
-        end = next(end for end in _ENDPOINTS if address.endswith(end))
+        end = next((end for end in _ENDPOINTS if address.endswith(end)), None)
+        if end is None:
+            raise BackendError(
+                f"{role}: batch=true: base_url must end with /chat/completions or /completions, "
+                "beside which the service has /files and /batches"
+            )
+        if folder is None:
+            log.warning(
+                "%s: no batch is noted (no cache folder): a run that is stopped pays again", role
+            )
         self._lm, self._endpoint, self._query = lm, f"/v1{end}", mark + query
         self._root = address.removesuffix(end)
         self.noted = open_cache("batches", folder)
 
     def send(
-        self, client: Any, requests: Sequence[ApiRequest], positions: Sequence[int], keep: Any
-    ) -> Iterator[Items]:
+        self, client: Any, requests: Sequence[ApiRequest], positions: Sequence[int],
+        settle: Callable[[int, ModelResponse | RequestFailed], None],
+    ) -> None:  # fmt: skip
         """Ask by batches: those under way that hold a request, and new ones.
 
         Args:
             client: The `ModelClient` whose policy and breaker apply.
             requests: All requests of a call.
             positions: Those to send.
-            keep: Called with each response.
+            settle: Called with what comes of each.
         """
         self._client = client
         payloads = {i: build_payload(self._lm, requests[i]) for i in positions}
         try:
-            batches, wanted = self._submit(payloads)
-            yield from self._take(batches, wanted, keep)
+            self._wait(*self._submit(payloads), settle)
         except RequestFailed as failure:
             raise client.breaker.unavailable(f"its batch interface: {failure.reason}") from failure
 
@@ -123,10 +115,10 @@ class BatchInterface:
             wanted[key] = {request: i for request, (i, _) in lines.items()}
         return {key: batches[key] for key in wanted}, wanted
 
-    def _take(
-        self, batches: dict[str, Batch], wanted: Mapping[str, Mapping[str, int]], keep: Any
-    ) -> Iterator[Items]:
-        """Wait for batches, and yield what each brings; then it is noted as taken."""
+    def _wait(
+        self, batches: dict[str, Batch], wanted: Mapping[str, Mapping[str, int]], settle: Any
+    ) -> None:
+        """Wait for batches and settle what each brings; then it is noted as taken."""
         wait, done = _FIRST_WAIT, dict.fromkeys(batches, 0)
         total = sum(len(batch["ids"]) for batch in batches.values())
         with tqdm(total=total, desc=f"Batches: {self._client.role}") as bar:
@@ -136,27 +128,56 @@ class BatchInterface:
                     counts = state.get("request_counts") or {}
                     done[key] = sum(int(counts.get(kind) or 0) for kind in ("completed", "failed"))
                     bar.set_postfix_str(str(state["status"]), refresh=False)
-                    if state["status"] not in _ENDED:
-                        continue
-                    del batches[key]
-                    items = self._results(state, key, batch, wanted[key])
-                    for i, item in items:
-                        if isinstance(item, ModelResponse):
-                            keep(i, item)
-                    # Those equal to what was wanted here were taken before a run ended.
-                    taken = {request.partition(".")[0] for request in wanted[key]}
-                    left = [own for own in batch["ids"] if own.partition(".")[0] not in taken]
-                    if left:
-                        self.noted.put_many({key: {**batch, "ids": left}})
-                    else:
-                        self.noted.discard([key])
-                    yield items
+                    if state["status"] in _ENDED:
+                        del batches[key]
+                        self._take(state, key, batch, wanted[key], settle)
                 bar.n = min(total, sum(done.values()))
                 bar.refresh()
                 if batches:
-                    yield []
                     time.sleep(wait)
                     wait = min(_LONGEST_WAIT, 1.3 * wait)
+
+    def _take(
+        self, state: Mapping[str, Any], key: str, batch: Batch, wanted: Mapping[str, int],
+        settle: Any,
+    ) -> None:  # fmt: skip
+        """Settle the requests of a batch that has ended, and note what of it is not taken yet.
+
+        Raises:
+            ServiceUnavailable: If the service refused it as a whole.
+        """
+        limit = MAX_RESULT * max(len(batch["ids"]), 1000)
+        lines: list[bytes] = []
+        for name in ("output_file_id", "error_file_id"):
+            if state.get(name):
+                lines += self._read(f"/files/{state[name]}/content", limit).splitlines()
+        if state["status"] == "failed" and not lines:
+            self.noted.discard([key])
+            errors = (state.get("errors") or {}).get("data") or ()
+            texts = dict.fromkeys(str(error.get("message")) for error in errors)
+            raise ServiceUnavailable(
+                f"{self._client.role}: the service refused batch {batch['id']}: "
+                f"{redact_log('; '.join(texts) or 'no reason')[:400]}. Nothing of it is paid; ask "
+                "without batch=true, or for less (--limit, --samples)"
+            )
+        results: dict[str, ModelResponse | RequestFailed] = {}
+        for request, item in map(self._parse_line, lines):
+            if not isinstance(results.get(request), ModelResponse):
+                results[request] = item
+        for request, i in wanted.items():
+            item = results.get(request, RequestFailed(f"not in the {state['status']} batch"))
+            if isinstance(item, RequestFailed):
+                self._client.breaker.record_failure(item)
+            else:
+                self._client.breaker.record_response()
+            settle(i, item)
+        # Requests equal to what was wanted here were taken before a run ended.
+        taken = {request.partition(".")[0] for request in wanted}
+        left = [request for request in batch["ids"] if request.partition(".")[0] not in taken]
+        if left:
+            self.noted.put_many({key: {**batch, "ids": left}})
+        else:
+            self.noted.discard([key])
 
     def _create(self, file: str) -> str:
         """Submit a file; before another attempt look whether the first one got through."""
@@ -183,42 +204,6 @@ class BatchInterface:
             )  # fmt: skip
             return {"status": _GONE}
         return {**state, "status": str(state.get("status")).lower()}
-
-    def _results(
-        self, state: Mapping[str, Any], key: str, batch: Batch, wanted: Mapping[str, int]
-    ) -> Items:
-        """Return the responses and failures of a batch that has ended.
-
-        Raises:
-            ServiceUnavailable: If the service refused it as a whole.
-        """
-        limit = MAX_RESULT * max(len(batch["ids"]), 1000)
-        lines: list[bytes] = []
-        for name in ("output_file_id", "error_file_id"):
-            if state.get(name):
-                lines += self._read(f"/files/{state[name]}/content", limit).splitlines()
-        if state["status"] == "failed" and not lines:
-            self.noted.discard([key])
-            errors = (state.get("errors") or {}).get("data") or ()
-            texts = dict.fromkeys(str(error.get("message")) for error in errors)
-            raise ServiceUnavailable(
-                f"{self._client.role}: the service refused batch {batch['id']}: "
-                f"{redact_log('; '.join(texts) or 'no reason')[:400]}. Nothing of it is paid; ask "
-                "without batch=true, or for less (--limit, --samples)"
-            )
-        results: dict[str, ModelResponse | RequestFailed] = {}
-        for line in lines:
-            request, item = self._parse_line(line)
-            if not isinstance(results.get(request), ModelResponse):
-                results[request] = item
-        lost = RequestFailed(f"not in the {state['status']} batch")
-        items = [(i, results.get(request, lost)) for request, i in wanted.items()]
-        for _, item in items:
-            if isinstance(item, RequestFailed):
-                self._client.breaker.record_failure(item)
-            else:
-                self._client.breaker.record_response()
-        return items
 
     def _parse_line(self, line: bytes) -> tuple[str, ModelResponse | RequestFailed]:
         """Return the id on a line of a file of results, and what it says."""
@@ -260,7 +245,7 @@ class BatchInterface:
                 time.sleep(policy.wait(failure, number))
 
     def _once(self, method: str, path: str, limit: int = MAX_BYTES, **more: Any) -> bytes:
-        """Return the body of one reply."""
+        """Return the body of one response."""
         import requests
 
         headers = {k: v for k, v in self._lm.header.items() if k.lower() != "content-type"}
@@ -270,9 +255,9 @@ class BatchInterface:
                 method, f"{self._root}{path}{self._query}", headers=headers, stream=True,
                 timeout=self._client.policy.timeout,
                 verify=verify if getattr(self._lm, "verify_certificate", True) else False, **more,
-            ) as reply:  # fmt: skip
+            ) as response:  # fmt: skip
                 data = bytearray()
-                for chunk in reply.iter_content(2**16):
+                for chunk in response.iter_content(2**16):
                     data += chunk
                     if len(data) > limit:
                         raise RequestFailed(f"a body of more than {limit:,} bytes", retry=False)
@@ -280,8 +265,9 @@ class BatchInterface:
             raise RequestFailed("time-out") from error
         except requests.RequestException as error:
             raise RequestFailed(f"no connection ({type(error).__name__})") from error
-        if reply.status_code >= 400:
-            parse_error_status(reply.status_code, reply.headers, data.decode("utf-8", "replace"))
+        if response.status_code >= 400:
+            text = data.decode("utf-8", "replace")
+            parse_error_status(response.status_code, response.headers, text)
             raise RequestFailed("content filter", retry=False)
         self._client.breaker.record_response()
         return bytes(data)

@@ -37,18 +37,11 @@ _NO_CLAIM = {"none", "n/a", "no claim", "no claims", "nothing"}
 
 @dataclass(frozen=True)
 class ClaimExtraction:
-    """The claims of one text.
+    """The distinct claims of one text."""
 
-    Attributes:
-        claims: The distinct claims; () for a text that makes none; None if the judge could not be
-            asked or its response has no list.
-        text: What the judge said; None if it was not asked or did not answer.
-        repaired: Whether it was asked a second time.
-    """
-
-    claims: tuple[str, ...] | None
-    text: str | None = None
-    repaired: bool = False
+    claims: tuple[str, ...] | None  # None if the request failed or the response has no list
+    text: str | None = None  # the judge's responses; None if there was no request, or it failed
+    repaired: bool = False  # whether it was asked a second time
 
 
 def extract_claims(
@@ -86,26 +79,26 @@ def verify_claims(
     Equal pairs are asked about once; an empty text supports nothing and is not asked about. Pairs
     that were asked about a second time are added to `repaired`.
     """
-    chunks = {
-        pair: [
-            pair[0][i : i + CLAIMS_PER_PROMPT] for i in range(0, len(pair[0]), CLAIMS_PER_PROMPT)
-        ]
-        for pair in dict.fromkeys(pairs)
-        if pair[0] and pair[1].strip()
-    }
-    prompts = {(chunk, text): fill_support(prompt, chunk, text)
-               for (_, text), own in chunks.items() for chunk in own}  # fmt: skip
-    counts = {filled: len(chunk) for (chunk, _), filled in prompts.items()}
+    prompts: dict[ClaimsAndText, list[str]] = {}
+    counts: dict[str, int] = {}
+    for claims, text in dict.fromkeys(pairs):
+        if not text.strip():
+            continue
+        prompts[claims, text] = []
+        for at in range(0, len(claims), CLAIMS_PER_PROMPT):
+            chunk = claims[at : at + CLAIMS_PER_PROMPT]
+            filled = fill_support(prompt, chunk, text)
+            prompts[claims, text].append(filled)
+            counts[filled] = len(chunk)
 
     def is_complete(filled: str, value: dict[str, Any]) -> bool:
         return None not in _read_support(value, counts[filled])
 
     responses = ask_json(judge, [*counts], _SUPPORT, is_complete=is_complete)
     supported: dict[ClaimsAndText, list[bool | None]] = {}
-    for pair, own in chunks.items():
-        answers = [(responses[prompts[chunk, pair[1]]], len(chunk)) for chunk in own]
-        supported[pair] = [s for answer, n in answers for s in _read_support(answer.value, n)]
-        if repaired is not None and any(answer.repaired for answer, _ in answers):
+    for pair, texts in prompts.items():
+        supported[pair] = [s for t in texts for s in _read_support(responses[t].value, counts[t])]
+        if repaired is not None and any(responses[text].repaired for text in texts):
             repaired.add(pair)
     return [supported.get(pair, [False] * len(pair[0])) for pair in pairs]
 
@@ -126,10 +119,5 @@ def _read_support(value: dict[str, Any] | None, count: int) -> list[bool | None]
 
 def read_numbered(pairs: Sequence[tuple[int, bool]], count: int) -> list[bool | None]:
     """Return the value of numbers 1 to `count`; None for one without, or with two that differ."""
-    values: dict[int, set[bool]] = {}
-    for number, value in pairs:
-        values.setdefault(number, set()).add(value)
-    return [
-        next(iter(own)) if len(own := values.get(n, set())) == 1 else None
-        for n in range(1, count + 1)
-    ]
+    values = [{value for number, value in pairs if number == n} for n in range(1, count + 1)]
+    return [options.pop() if len(options) == 1 else None for options in values]

@@ -39,7 +39,7 @@ class EncoderConfig:
 
     @classmethod
     def parse(cls, name: str, value: Any) -> EncoderConfig:
-        """Read a model name, or `{"model": ..., "revision": ..., "layer": ...}`.
+        """Parse a model name, or `{"model": ..., "revision": ..., "layer": ...}`.
 
         Raises:
             SettingError: Naming the key that is wrong.
@@ -71,21 +71,21 @@ def require_published_encoders(settings: Mapping[str, Any]) -> None:
 
 
 def load_encoder(setting: EncoderConfig | bool | None, name: str) -> Any:
-    """The encoder of a setting; None if it is switched off or the default one cannot be had.
+    """Return the encoder of a setting: None for the default one, False for none.
 
-    A setting is None for the default, False for none.
+    Returns:
+        None if it is switched off, or the default one cannot be loaded (with a warning).
 
     Raises:
         BackendError: If an encoder that the user named cannot be loaded.
     """
     if setting is False:
         return None
-    spec = (
-        setting if isinstance(setting, EncoderConfig) else EncoderConfig.parse(name, DEFAULTS[name])
-    )
-    encoder, problem = _load(spec)
-    if encoder is None and isinstance(setting, EncoderConfig):
-        raise BackendError(f"--metadata {name}={spec.arguments}: {problem}")
+    default = EncoderConfig.parse(name, DEFAULTS[name])
+    config = setting if isinstance(setting, EncoderConfig) else default
+    encoder, problem = _load(config)
+    if encoder is None and setting is config:
+        raise BackendError(f"--metadata {name}={config.arguments}: {problem}")
     if encoder is None:
         warn_once(
             f"bertscore_* and sim_sent are left out, because the {name} "
@@ -96,10 +96,10 @@ def load_encoder(setting: EncoderConfig | bool | None, name: str) -> Any:
 
 
 @functools.lru_cache(maxsize=4)
-def _load(spec: EncoderConfig) -> tuple[Any, str]:
-    """The encoder, or None with the reason; tried once per process."""
+def _load(config: EncoderConfig) -> tuple[Any, str]:
+    """Return the encoder, or None and the reason; tried once per process."""
     try:
-        arguments = json.loads(spec.arguments)
+        arguments = json.loads(config.arguments)
         return Encoder.load(arguments.pop("model"), **arguments), ""
     except Exception as error:  # missing packages, no network, no such model, a wrong layer
         return None, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

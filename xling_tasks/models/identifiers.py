@@ -17,7 +17,7 @@ _SAME_SCRIPT = {"Hani": "Hans", "Hant": "Hans", "Kore": "Hang", "Hrkt": "Jpan"}
 
 
 def validate_identifier(option: str, value: object) -> str | None:
-    """The setting, if all that it needs is there.
+    """Return the setting if all that it needs is there; None if there is none.
 
     Raises:
         SettingError: For what is no file, or a missing package.
@@ -29,10 +29,9 @@ def validate_identifier(option: str, value: object) -> str | None:
         raise SettingError(
             f"{option}={value!r:.80}: no file; give a fastText model (GlotLID, OpenLID, lid.176)"
         )
-    lacking = missing()
-    if lacking is not None:
+    if (package := missing()) is not None:
         raise SettingError(
-            f'{option}={value}: needs {lacking}; pip install "xling-tasks[identifiers]"'
+            f'{option}={value}: needs {package}; pip install "xling-tasks[identifiers]"'
         )
     return value
 
@@ -53,19 +52,15 @@ def load_identifier(name: str) -> Identifier:
 
 
 def labels_for(labels: Collection[str], language: str) -> frozenset[str]:
-    """The labels of an identifier that stand for a language.
+    """Return the labels of an identifier that stand for a language.
 
     These are its codes of two and three letters, and those of its macrolanguage's members (Egyptian
     Arabic is Arabic, Cantonese is Chinese; Indonesian, with a code of its own, is no Malay). Where
     labels name a script (`hin_Latn`), it must be the language's: that of its tag, or the usual one
     if the language has one alone.
 
-    Args:
-        labels: All labels of the identifier.
-        language: The code or tag of the language.
-
     Returns:
-        None of them where the identifier does not know the language, or not in this script.
+        No label where the identifier does not know the language, or not in this script.
     """
     code, row = language_code(language), known(language)
     codes = {code}
@@ -79,11 +74,9 @@ def labels_for(labels: Collection[str], language: str) -> frozenset[str]:
     allowed = stated or ({usual} if usual and has_own_script(code) else set())
 
     def stands(label: str) -> bool:
-        own, _, script = label.partition("_")
-        if own not in codes:
-            return False
-        if not script:
-            return not unusual
+        label_code, _, script = label.partition("_")
+        if label_code not in codes or not script:
+            return label_code in codes and not unusual
         return not allowed or _SAME_SCRIPT.get(script, script) in allowed
 
     return frozenset(filter(stands, labels))

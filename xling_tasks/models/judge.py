@@ -68,9 +68,10 @@ def label_answers(
         distinct = list(dict.fromkeys(prompts.values()))
         for text, response in zip(distinct, backend.generate(distinct), strict=True):
             option = find_last_option(response)
-            said = () if response.reason else (str(response),)
             value = {"verdict": option} if option else None
-            responses[text] = JsonResponse(value, said, response.reason)
+            responses[text] = JsonResponse(
+                value, () if response.reason else (str(response),), response.reason
+            )
     results = {}
     for item, text in prompts.items():
         value, texts, reason = responses[text]
@@ -97,9 +98,8 @@ def fill_judge_prompt(prompt: PromptTemplate, item: JudgeInput) -> str:
     return prompt.fill(material=texts, **item._asdict())
 
 
-@dataclass(frozen=True)
-class JudgeVote:
-    """What one judge says: in the published order, and in the other one if that was asked."""
+class JudgeVote(NamedTuple):
+    """One judge's result in the published order, and in the other one if that was asked."""
 
     result: JudgeResult
     swapped: JudgeResult | None = None
@@ -118,9 +118,8 @@ class JudgeVote:
         return _MIRRORED.get(other, other) != self.label
 
 
-@dataclass(frozen=True)
-class JudgeVotes:
-    """What all judges say of one answer; `label` is None for a failed request or no majority."""
+class JudgeVotes(NamedTuple):
+    """The votes on one answer; `label` is None for a failed request or no majority."""
 
     votes: tuple[JudgeVote, ...]
     label: str | None = None
@@ -134,7 +133,7 @@ class JudgeVotes:
 
     def count_repairs(self) -> list[int]:
         """Return how many of the responses about an answer were repaired, of how many."""
-        results = [r for vote in self.votes for r in (vote.result, vote.swapped) if r and r.texts]
+        results = [r for vote in self.votes for r in vote if r and r.texts]
         return [sum(len(result.texts) > 1 for result in results), len(results)]
 
 
@@ -175,11 +174,11 @@ class JudgePanel:
     def label(self, inputs: Sequence[JudgeInput], prompt: PromptTemplate) -> list[JudgeVotes]:
         """Return the votes on every input, in order."""
         by_judge = []
-        asked = [item for item in inputs if item.answer.strip()]
+        answers = [item for item in inputs if item.answer.strip()]
         for judge, both in zip(self.judges, self.both_orders, strict=True):
             results = label_answers(inputs, prompt, judge)
-            exchanged = [item.swap() for item in asked] if both else []
-            others = dict(zip(asked, label_answers(exchanged, prompt, judge), strict=both))
+            exchanged = [item.swap() for item in answers] if both else []
+            others = dict(zip(answers, label_answers(exchanged, prompt, judge), strict=both))
             by_judge.append([JudgeVote(result, others.get(item))
                              for item, result in zip(inputs, results, strict=True)])  # fmt: skip
         return [take_majority(votes) for votes in zip(*by_judge, strict=True)]

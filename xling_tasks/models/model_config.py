@@ -9,7 +9,6 @@ from typing import Any
 
 from xling_tasks.criteria import MOST_JUDGES
 from xling_tasks.errors import SettingError, refuse_unknown
-from xling_tasks.harness.arguments import identity_of
 from xling_tasks.harness.run import as_mapping
 from xling_tasks.secrets import refuse_secrets
 
@@ -18,16 +17,10 @@ _FORM = '{"model": "<harness model>", "model_args": {...}}'
 
 
 def parse_model_name(name: str, value: Any, known: Sequence[str], form: str) -> dict[str, Any]:
-    """Parse a setting that is a model's name, or an object with `model` and other keys.
-
-    Args:
-        name: The setting.
-        value: Its value.
-        known: The keys that it may have.
-        form: What is expected, for messages.
+    """Parse a setting that is a model's name, or an object with `model` and other `known` keys.
 
     Raises:
-        SettingError: If it has no model, or a key that is not known.
+        SettingError: If it has no model (`form` says what is expected), or another key.
     """
     if isinstance(value, str) and not value.lstrip().startswith(("{", "[")):
         value = {"model": value}
@@ -110,7 +103,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class JudgeConfig:
-    """One judge of several; its name is given with `name`, or its number from 1."""
+    """One judge of a panel; its name is given with `name`, or its number from 1."""
 
     name: str
     spec: ModelConfig
@@ -127,25 +120,17 @@ def parse_judges(key: str, values: Sequence[Any]) -> tuple[JudgeConfig, ...]:
         raise SettingError(f"{key}: a list has 1 to {MOST_JUDGES} judges, got {len(values)}")
     judges: list[JudgeConfig] = []
     for number, value in enumerate(values, 1):
-        place, name = f"{key}[{number}]", str(number)
+        location, name = f"{key}[{number}]", str(number)
         if isinstance(value, Mapping) and "name" in value:
             name, value = value["name"], {k: item for k, item in value.items() if k != "name"}
             if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][\w.-]{0,39}", name, re.A):
                 raise SettingError(
-                    f"{place}.name: a letter, then up to 39 letters, digits and signs of _.-, "
+                    f"{location}.name: a letter, then up to 39 letters, digits and signs of _.-, "
                     f"got {name!r:.60}"
                 )
-        config = ModelConfig.parse(place, value)
-        identity = config.model, identity_of(config.model_args)
-        for index, other in enumerate(judges, 1):
-            if other.name == name:
-                raise SettingError(f"{place}.name: {name!r} is judge {index}; choose another name")
-            if (other.spec.model, identity_of(other.spec.model_args)) == identity:
-                raise SettingError(
-                    f"{place}: the same model and arguments as judge {index}, which would have "
-                    "two votes; name another model"
-                )
-        judges.append(JudgeConfig(name, config))
+        if name in [judge.name for judge in judges]:
+            raise SettingError(f"{location}.name: {name!r} is another judge's; choose another")
+        judges.append(JudgeConfig(name, ModelConfig.parse(location, value)))
     return tuple(judges)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,9 +14,7 @@ from xling_tasks.log import log
 from xling_tasks.secrets import redact_log
 
 BAD_REQUEST, RATE_LIMIT = "status 400", "status 429"
-MAX_BAD_REQUESTS = (
-    3  # times that a prompt is sent which gets status 400, before it counts as blocked
-)
+MAX_BAD_REQUESTS = 3  # times that a prompt with status 400 is sent, before it counts as blocked
 MAX_MALFORMED = 5  # bodies without a completion to one request, where no other got one either
 MAX_BACKOFF = 30.0  # seconds
 
@@ -26,16 +23,14 @@ class RequestFailed(Exception):
     """An attempt that brought no response; equal failures are counted by `reason`."""
 
     def __init__(
-        self,
-        reason: str,
-        detail: str = "",  # what the service said
-        *,
-        retry: bool = True,  # whether another attempt may bring a response
+        self, reason: str,
+        detail: str = "",  # the text of the service
+        *, retry: bool = True,  # whether another attempt may bring a response
         wait: float = 0.0,  # seconds that the service asks to wait
-        # Whose doing it is: the service's; one prompt's, so that it says nothing of the service; a
-        # body without a completion; the account's (key, credit): further requests fail, too.
+        # What the failure is of: the service; one prompt, so that it says nothing of the service; a
+        # body without a completion; the account (key, credit): further requests fail, too.
         kind: Literal["service", "prompt", "malformed", "account"] = "service",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(reason)
         self.reason, self.detail, self.retry = reason, detail, retry
         self.wait, self.kind = wait, kind
@@ -59,11 +54,11 @@ class RetryPolicy:
     def from_args(cls, args: Mapping[str, Any], deadline: float = 600.0) -> RetryPolicy:
         """Take `max_retries` and `timeout` from a model's arguments."""
         fields: dict[str, Any] = {"deadline": deadline}
-        with contextlib.suppress(KeyError, TypeError, ValueError):
+        if args.get("max_retries") is not None:
             fields |= {"attempts": max(1, int(args["max_retries"])), "strict": True}
-        with contextlib.suppress(KeyError, TypeError, ValueError):
-            fields |= {"timeout": float(args["timeout"])}
-            fields["silence"] = max(200.0, 0.95 * fields["timeout"])
+        if args.get("timeout") is not None:
+            timeout = float(args["timeout"])
+            fields |= {"timeout": timeout, "silence": max(200.0, 0.95 * timeout)}
         return cls(**fields)
 
     def wait(self, failure: RequestFailed, attempt: int) -> float:
@@ -81,12 +76,17 @@ class RetryPolicy:
 
 
 class CircuitBreaker:
-    """Counts the failures of a service, and ends the run once it is unavailable."""
+    """Counts the failures of a service, and ends the run once it is unavailable.
+
+    Attributes:
+        outstanding: Requests that wait for their response.
+        reasons: Failed attempts by reason.
+    """
 
     def __init__(self, role: str, policy: RetryPolicy, concurrency: int) -> None:
         self.role, self.policy, self.reasons = role, policy, Counter[str]()
         self._limit, self._failed_in_row = max(10, 2 * concurrency), 0
-        self._responded, self._malformed, self._outstanding = False, 0, 0
+        self._responded, self._malformed, self.outstanding = False, 0, 0
         self.begin()
 
     def begin(self) -> None:
@@ -97,15 +97,6 @@ class CircuitBreaker:
         """Count a response."""
         self.begin()
         self._failed_in_row, self._responded = 0, True
-
-    @contextlib.contextmanager
-    def outstanding(self) -> Iterator[None]:
-        """Count a request that waits for its reply."""
-        self._outstanding += 1
-        try:
-            yield
-        finally:
-            self._outstanding -= 1
 
     def record_attempt(self, failure: RequestFailed, attempt: int = 1) -> None:
         """Count a failed attempt; the first for each reason is logged."""
@@ -127,12 +118,12 @@ class CircuitBreaker:
         """Raise ServiceUnavailable if the service is; `n_requests` were all that there are."""
         silent = time.monotonic() - self._since
         # One that answers some requests with an error may still be generating for others.
-        unknown = not self._responded and not self._outstanding
+        unknown = not self._responded and not self.outstanding
         if unknown and self._malformed >= MAX_MALFORMED:
             raise self.unavailable("no completion in anything that it sent; check base_url")
         if self._attempts >= 3 and silent > self.policy.silence:
             raise self.unavailable(f"no response for {silent:.0f} s")
-        if self._failed_in_row >= (max(3, min(n_requests or self._limit, self._limit))):
+        if self._failed_in_row >= max(3, min(n_requests or self._limit, self._limit)):
             raise self.unavailable(f"{self._failed_in_row} requests in a row failed")
 
     def unavailable(self, why: str) -> ServiceUnavailable:

@@ -35,19 +35,12 @@ class RubricInput:
 
 @dataclass(frozen=True)
 class RubricItemResult:
-    """What the judge said of one criterion.
+    """The judge's verdict on one criterion."""
 
-    Attributes:
-        met: Whether it is met; None where no verdict could be read, or the request failed.
-        text: All that the judge said; None if it did not answer.
-        reason: Why it did not answer (`time-out`, ...); '' where it did.
-        repaired: Whether it was asked a second time.
-    """
-
-    met: bool | None
-    text: str | None = None
-    reason: str = ""
-    repaired: bool = False
+    met: bool | None  # None where no verdict could be read, or the request failed
+    text: str | None = None  # the judge's responses; None if the request failed
+    reason: str = ""  # why the request failed (`time-out`, ...)
+    repaired: bool = False  # whether it was asked a second time
 
 
 def grade_items(
@@ -58,7 +51,7 @@ def grade_items(
     Empty answers must not be among the inputs.
     """
     prompts = {item: list(build_prompts(item, prompt, batch)) for item in inputs}
-    counts = {text: n for own in prompts.values() for text, n in own}
+    counts = {text: n for filled in prompts.values() for text, n in filled}
     responses = ask_json(
         judge, [*counts], _SCHEMA, min_tokens=TOKENS_PER_ITEM * batch,
         is_complete=lambda text, value: None not in _read_met(value, counts[text]),

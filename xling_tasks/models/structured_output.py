@@ -98,16 +98,16 @@ def ask_json(
         min_tokens: Tokens that a response must have room for.
     """
     options: dict[str, Any] = {"min_tokens": min_tokens, "schema": schema}
-    distinct = list(dict.fromkeys(prompts))
     results: dict[str, JsonResponse] = {}
     repairs: dict[str, str] = {}
+    distinct = list(dict.fromkeys(prompts))
     for prompt, response in zip(distinct, backend.generate(distinct, **options), strict=True):
         value = find_object(response, schema, prompt)
         texts = () if response.reason else (str(response),)
         results[prompt] = JsonResponse(value, texts, response.reason)
         if texts and (value is None or not is_complete(prompt, value)):
-            said = (strip_reasoning(response) or "").strip() or "..."
-            repairs[Conversation(prompt, said, _REPAIR)] = prompt
+            turn = (strip_reasoning(response) or "").strip() or "..."
+            repairs[Conversation(prompt, turn, _REPAIR)] = prompt
     responses = backend.generate([*repairs], **options) if repairs else []
     for prompt, response in zip(repairs.values(), responses, strict=True):
         first = results[prompt]
@@ -115,10 +115,9 @@ def ask_json(
             results[prompt] = first._replace(reason=response.reason)
             continue
         value = find_object(response, schema, prompt)
-        better = value is not None and (is_complete(prompt, value) or first.value is None)
-        results[prompt] = JsonResponse(
-            value if better else first.value, (*first.texts, str(response))
-        )
+        if value is None or (first.value is not None and not is_complete(prompt, value)):
+            value = first.value
+        results[prompt] = JsonResponse(value, (*first.texts, str(response)))
     return results
 
 

@@ -8,14 +8,12 @@ asked in batches. A failed request says nothing about the model: it is unscored.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
 import itertools
 import json
-import queue
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xling_tasks.failed_response import (
@@ -30,12 +28,8 @@ from xling_tasks.models.retry import BAD_REQUEST, CircuitBreaker, RequestFailed,
 
 BATCH = 64  # requests that a local model is given at a time
 
-Arrived = list[tuple[int, ModelResponse]]
-"""Responses with the positions of their requests."""
-
-Items = list[tuple[int, ModelResponse | RequestFailed]]
-Keep = Callable[[int, ModelResponse], None]
-"""Called with a response the moment it arrives, perhaps in another thread."""
+Settle = Callable[[int, ModelResponse | RequestFailed], None]
+"""Called with what came of a request the moment it is known, perhaps in another thread."""
 
 
 class ModelClient:
@@ -56,45 +50,56 @@ class ModelClient:
         self._accepted: set[str] = set()  # arguments of requests that were answered
 
     def send(
-        self, requests: Sequence[ApiRequest], keep: Keep = lambda position, response: None
-    ) -> Generator[Arrived, None, None]:
-        """Yield responses as they arrive; close the iterator to end requests under way.
+        self, requests: Sequence[ApiRequest],
+        keep: Callable[[int, ModelResponse], None] = lambda i, response: None,
+    ) -> list[ModelResponse]:  # fmt: skip
+        """Return responses in order; a request that fails for good has a `FailedResponse`.
 
-        A request that fails for good gets a `FailedResponse`.
+        `keep` is called with the number of a request and its response the moment it arrives,
+        perhaps in another thread.
 
         Raises:
             ServiceUnavailable: If the service is.
         """
-        self.breaker.begin()
+        responses: dict[int, ModelResponse] = {}
         rejected: list[int] = []
-        for items in self._send(requests, keep):
-            arrived: Arrived = []
-            for i, item in items:
-                if isinstance(item, ModelResponse):
-                    self._accepted.add(_arguments(requests[i]))
-                    arrived.append((i, item))
-                elif item.reason == BAD_REQUEST:
-                    rejected.append(i)
-                else:
-                    arrived.append((i, FailedResponse(REQUEST_FAILED, item.reason)))
-            yield arrived
-        if rejected:
-            yield [(i, self._explain_bad_request(requests[i])) for i in rejected]
+
+        def settle(i: int, item: ModelResponse | RequestFailed) -> None:
+            if isinstance(item, ModelResponse):
+                self._accepted.add(_arguments(requests[i]))
+                responses[i] = item
+            elif item.reason == BAD_REQUEST:
+                rejected.append(i)
+                return
+            else:
+                responses[i] = FailedResponse(REQUEST_FAILED, item.reason)
+            keep(i, responses[i])
+
+        self.breaker.begin()
+        self._send(requests, settle)
+        for i in rejected:
+            responses[i] = self._explain_bad_request(requests[i])
+            keep(i, responses[i])
         self.breaker.check(len(requests))
+        return [responses[i] for i in range(len(requests))]
 
     def probe(self, request: ApiRequest, attempts: int = 1) -> ModelResponse | RequestFailed:
         """Return what comes of one request outside of a run, within a minute."""
         args = {**self._args, "max_retries": min(attempts, self.policy.attempts)}
+        items: list[ModelResponse | RequestFailed] = []
         client = ModelClient(self.role, self.lm, args, deadline=60.0)
-        ((_, item),) = itertools.chain.from_iterable(client._send([request], lambda *_: None))
-        return item
+        client._send([request], lambda _, item: items.append(item))
+        return items[0]
 
-    def _send(self, requests: Sequence[ApiRequest], keep: Keep) -> Iterator[Items]:
+    def _send(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         if not requests:
-            return iter(())
+            return
         if not is_api_backend(self.lm):
-            return self._send_in_process(requests, keep)
-        return (self._send_by_batches if self._batches else self._send_each)(requests, keep)
+            self._send_in_process(requests, settle)
+        elif self._batches:
+            self._send_by_batches(requests, settle)
+        else:
+            self._send_each(requests, settle)
 
     def _explain_bad_request(self, request: ApiRequest) -> FailedResponse:
         """Return what status 400 each time means: a filter, if others with the arguments pass.
@@ -113,64 +118,54 @@ class ModelClient:
             self._accepted.add(arguments)
         return FailedResponse(CONTENT_FILTER, "blocked (status 400)")
 
-    def _send_by_batches(self, requests: Sequence[ApiRequest], keep: Keep) -> Iterator[Items]:
+    def _send_by_batches(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         """Send all by batches; what failed in them (an expired one) once more."""
         again: list[int] = []
-        for items in self._batches.send(self, requests, range(len(requests)), keep):
-            again += [i for i, item in items if isinstance(item, RequestFailed) and item.retry]
-            yield [(i, item) for i, item in items if i not in again]
-        if again:
-            yield from self._batches.send(self, requests, again, keep)
 
-    def _send_each(self, requests: Sequence[ApiRequest], keep: Keep) -> Iterator[Items]:
-        """Send every request by one of as many workers as the backend has slots, in a thread."""
-        arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        stop = threading.Event()
+        def settle_or_repeat(i: int, item: ModelResponse | RequestFailed) -> None:
+            if isinstance(item, RequestFailed) and item.retry:
+                again.append(i)
+            else:
+                settle(i, item)
+
+        self._batches.send(self, requests, range(len(requests)), settle_or_repeat)
+        if again:
+            self._batches.send(self, requests, again, settle)
+
+    def _send_each(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
+        """Send every request alone, in a thread: the caller may run an event loop itself."""
+        stop, errors = threading.Event(), list[BaseException]()
 
         def run() -> None:
             try:
-                asyncio.run(self._work(requests, keep, arrived, stop))
-                arrived.put(None)
+                asyncio.run(self._work(requests, settle, stop))
             except BaseException as error:
-                arrived.put(error)
+                errors.append(error)
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         try:
-            over = False
-            while not over:
-                items: list[Any] = []
-                with contextlib.suppress(queue.Empty):
-                    items.append(arrived.get(timeout=1.0))
-                    while True:
-                        items.append(arrived.get_nowait())
-                for item in items:
-                    if isinstance(item, BaseException):
-                        raise item
-                over = None in items
-                if any(items):
-                    yield [item for item in items if item is not None]
-                self.breaker.check()
+            while thread.is_alive():
+                thread.join(0.5)
         finally:
             stop.set()
             thread.join(5)
+        if errors:
+            raise errors[0]
 
     async def _work(
-        self, requests: Sequence[ApiRequest], keep: Keep, arrived: Any, stop: threading.Event
+        self, requests: Sequence[ApiRequest], settle: Settle, stop: threading.Event
     ) -> None:
         pending = iter(range(len(requests)))
 
         async def worker(session: Any) -> None:
             for i in pending:
-                if stop.is_set():
-                    return
+                item: ModelResponse | RequestFailed
                 try:
-                    response = await self._request(session, requests[i])
-                    keep(i, response)
-                    arrived.put((i, response))
+                    item = await self._request(session, requests[i])
                 except RequestFailed as failure:
-                    self.breaker.record_failure(failure)
-                    arrived.put((i, failure))
+                    self.breaker.record_failure(item := failure)
+                settle(i, item)
 
         async with open_session(self.lm, self.policy.timeout) as session:
             tasks = {asyncio.create_task(worker(session)) for _ in range(concurrency(self.lm))}
@@ -178,6 +173,7 @@ class ModelClient:
                 done, tasks = await asyncio.wait(tasks, timeout=0.2)
                 for task in done:
                     task.result()
+                self.breaker.check()
             for task in tasks:
                 task.cancel()
 
@@ -185,22 +181,24 @@ class ModelClient:
         """Send one request, as often as the policy allows."""
         began = time.monotonic()
         for attempt in itertools.count(1):
+            self.breaker.outstanding += 1
             try:
-                with self.breaker.outstanding():
-                    response = await post(self.lm, session, request)
+                response = await post(self.lm, session, request)
             except RequestFailed as failure:
                 self.breaker.record_attempt(failure, attempt)
-                self.breaker.check()
                 wait = self.policy.wait(failure, attempt)
                 if self.policy.is_over(failure, attempt, time.monotonic() - began + wait):
                     raise
-                await asyncio.sleep(wait)
             else:
                 self.breaker.record_response()
                 return response
+            finally:
+                self.breaker.outstanding -= 1
+            self.breaker.check()
+            await asyncio.sleep(wait)
         raise AssertionError("an attempt returns or raises")
 
-    def _send_in_process(self, requests: Sequence[ApiRequest], keep: Keep) -> Iterator[Items]:
+    def _send_in_process(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         """Ask in batches of equal arguments; one that raises (memory) is halved until it fits."""
         from lm_eval.api.instance import Instance
 
@@ -226,22 +224,14 @@ class ModelClient:
                 failure = RequestFailed(type(error).__name__, str(error))
                 self.breaker.record_attempt(failure)
                 self.breaker.record_failure(failure)
-                yield [(batch[0], failure)]
+                settle(batch[0], failure)
                 self.breaker.check(len(requests))
-                continue
-            self.breaker.record_response()
-            arrived = list(zip(batch, map(ModelResponse, texts), strict=True))
-            for i, response in arrived:
-                keep(i, response)
-            yield [*arrived]
+            else:
+                self.breaker.record_response()
+                for i, text in zip(batch, texts, strict=True):
+                    settle(i, ModelResponse(text))
 
 
 def _arguments(request: ApiRequest) -> str:
     arguments = {k: v for k, v in request.gen_kwargs.items() if k != "seed"}
     return json.dumps(arguments, sort_keys=True, default=str)
-
-
-def responses_in_order(arriving: Iterable[Arrived], n: int) -> list[ModelResponse]:
-    """Return the responses to n requests in the order of the requests."""
-    responses = dict(item for arrived in arriving for item in arrived)
-    return [responses[i] for i in range(n)]

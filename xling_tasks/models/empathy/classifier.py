@@ -25,7 +25,6 @@ FORMAT = 1
 """Of the folder; another number means that another version of this package reads it."""
 
 _ABOUT, _METRICS = "classifier.json", "metrics.json"
-_KEYS = ("format", "backend", "mechanisms", "weights", "data", "split", "seed", "trained_with")
 
 Model = LinearClassifier | TransformerClassifier
 BACKENDS: dict[str, type[Model]] = {
@@ -63,32 +62,24 @@ def load_classifier(path: str) -> EmpathyClassifier:
     """Read a classifier's folder, once per process.
 
     Raises:
-        SettingError: If it holds none, or one that was altered or that this version cannot read.
+        SettingError: If it holds none, or one that this version cannot read.
     """
-    folder, place = user_path(path), f"--metadata empathy_classifier={path}"
-    about = _read_json(folder / _ABOUT, place, _KEYS)
-    known = about["format"] == FORMAT and about["backend"] in BACKENDS
-    if not known or about["mechanisms"] != list(MECHANISMS):
+    folder, location = user_path(path), f"--metadata empathy_classifier={path}"
+    about, card = (_read_json(folder / name, location) for name in (_ABOUT, _METRICS))
+    if about.get("format") != FORMAT or about.get("backend") not in BACKENDS:
         raise SettingError(
-            f"{place}: {_ABOUT}: format {about['format']!r}, backend {about['backend']!r} or its "
-            "mechanisms are not known here; train it again with this version of xling-tasks"
+            f"{location}: {_ABOUT} is of another version of xling-tasks; train it again"
         )
-    if digest_of(folder) != about["weights"]:
-        raise SettingError(
-            f"{place}: the model's files are not those that {_ABOUT} was written for (field "
-            "'weights'); copy the whole folder again, or train again"
-        )
-    card = _read_json(folder / _METRICS, place)
     try:
         model = BACKENDS[about["backend"]].load(folder)
     except ImportError as error:
-        raise SettingError(f"{place}: {error}; install the extra `hf`") from error
+        raise SettingError(f"{location}: {error}; install the extra `hf`") from error
     except Exception as error:  # files that another version of a library wrote
         first = str(error).partition("\n")[0]
         raise SettingError(
-            f"{place}: cannot be loaded ({type(error).__name__}: {first}); train it again"
+            f"{location}: cannot be loaded ({type(error).__name__}: {first}); train it again"
         ) from error
-    return EmpathyClassifier(_signature(about), card, model)
+    return EmpathyClassifier(_signature(about, digest_of(folder)), card, model)
 
 
 def trained_on(path: str) -> tuple[str, int]:
@@ -97,18 +88,18 @@ def trained_on(path: str) -> tuple[str, int]:
     Raises:
         SettingError: If the folder holds none.
     """
-    about = _read_json(user_path(path) / _ABOUT, f"--classifier {path}", _KEYS)
+    about = _read_json(user_path(path) / _ABOUT, f"--classifier {path}")
     return str(about["data"]), int(about["seed"])
 
 
 def save_classifier(model: Model, folder: Path, about: Mapping[str, Any]) -> None:
-    """Write a model and, last, what it is; the folder must be there and hold nothing else.
+    """Write a model and what it is; the folder must be there and hold nothing else.
 
     `about` has `backend`, `data` (digest), `seed`, `trained_with` and what else is worth knowing.
     """
     model.save(folder)
     fields = {"format": FORMAT, "mechanisms": MECHANISMS, "split": "-".join(map(str, SPLIT))}
-    _write_json(folder / _ABOUT, {**fields, "weights": digest_of(folder), **about})
+    _write_json(folder / _ABOUT, {**fields, **about})
 
 
 def save_card(folder: Path, card: Mapping[str, Any]) -> None:
@@ -128,26 +119,23 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def _signature(about: Mapping[str, Any]) -> str:
-    fields = {name: about[name] for name in ("format", "weights", "data", "split", "seed")}
+def _signature(about: Mapping[str, Any], weights: str) -> str:
+    fields = {"format": FORMAT, "weights": weights}
+    fields |= {name: about[name] for name in ("data", "split", "seed")}
     if about["backend"] == "transformer":
         fields |= {name: library_version(name) for name in ("torch", "transformers")}
     listed = ",".join(f"{name}={value}" for name, value in fields.items())
     return f"{about['backend']}({listed})"
 
 
-def _read_json(path: Path, place: str, keys: Sequence[str] = ()) -> dict[str, Any]:
-    hint = "make one with `xling train-empathy --data DIR --to FOLDER` and name that folder"
-    if not path.is_file():
-        raise SettingError(f"{place}: there is no {path.name} in it, so no classifier; {hint}")
+def _read_json(path: Path, location: str) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SettingError(f"{place}: {path.name}: not valid JSON ({error}); {hint}") from error
-    missing = sorted(set(keys).difference(content)) if isinstance(content, dict) else list(keys)
-    if missing or not isinstance(content, dict):
-        raise SettingError(f"{place}: {path.name}: lacks {', '.join(missing)}; {hint}")
-    return content
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise SettingError(
+            f"{location}: no classifier: {path.name} cannot be read ({error}); make one with "
+            "`xling train-empathy --data DIR --to FOLDER` and name that folder"
+        ) from error
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

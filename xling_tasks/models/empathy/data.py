@@ -11,7 +11,6 @@ import json
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -51,21 +50,11 @@ class Pair(NamedTuple):
     present: Profile
 
 
-@dataclass(frozen=True)
-class EmpathyData:
-    """What a folder holds.
-
-    Attributes:
-        pairs: In the order of the file of emotional reactions.
-        digest: First 12 hexadecimal digits of the SHA-256 of the pairs.
-        repeated: Rows whose pair of ids occurred before; all are in `pairs`.
-        differing: Rows whose texts differ between the files in more than white space.
-    """
+class EmpathyData(NamedTuple):
+    """Pairs in the order of the file of emotional reactions, and the digest of them."""
 
     pairs: tuple[Pair, ...]
     digest: str
-    repeated: int
-    differing: int
 
 
 class Split(NamedTuple):
@@ -82,8 +71,7 @@ class _Row(NamedTuple):
     present: bool
 
 
-_Key = tuple[str, str, int]
-"""A pair's ids, and how many rows had them before."""
+_Key = tuple[str, str, int]  # a pair's ids, and how many rows had them before
 
 
 def load(folder: Path) -> EmpathyData:
@@ -107,15 +95,14 @@ def load(folder: Path) -> EmpathyData:
     ids_by_text: dict[str, set[str]] = defaultdict(set)
     for key, row in files[_TEXTS_OF].items():
         ids_by_text[_fold(row.seeker)].add(key[0])
-    pairs, differing = [], 0
+    pairs = []
     for key in files[0]:
         a, b, c = rows_of_pair = [rows[key] for rows in files]
         texts = rows_of_pair[_TEXTS_OF]
         group = min(ids_by_text[_fold(texts.seeker)])
         pairs.append(Pair(group, texts.seeker, texts.response, (a.present, b.present, c.present)))
-        differing += len({row[:2] for row in rows_of_pair}) > 1
     digest = hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()[:12]
-    return EmpathyData(tuple(pairs), digest, sum(key[2] > 0 for key in files[0]), differing)
+    return EmpathyData(tuple(pairs), digest)
 
 
 def _read_file(path: Path) -> dict[_Key, _Row]:
@@ -163,27 +150,6 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
     return Split(*map(tuple, parts))
 
 
-def check_learnable(pairs: Sequence[Pair]) -> None:
-    """Refuse pairs from which no classifier can learn.
-
-    Raises:
-        DataError: If a mechanism is in all pairs or in none, or all responses are one text.
-    """
-    for name, file, column in zip(MECHANISMS, FILES, range(3), strict=True):
-        levels = {pair.present[column] for pair in pairs}
-        if len(levels) < 2:
-            level = "1 or 2" if levels == {True} else "0"
-            raise DataError(
-                f"{file}, column 'level': {name} is {level} in all {len(pairs)} training rows; add "
-                "annotated pairs with and without it"
-            )
-    if len({pair.response for pair in pairs}) < 2:
-        raise DataError(
-            f"{TEXTS_FILE}, column 'response_post': all {len(pairs)} training rows have one and "
-            "the same text, from which nothing can be learnt; give the posts themselves"
-        )
-
-
 def collapse_whitespace(text: str) -> str:
     """Return the text with runs of white space made one space, none around it."""
     return " ".join(text.split())
@@ -205,13 +171,7 @@ def digest_of(*parts: object) -> str:
 
 
 class Post(NamedTuple):
-    """A seeker post.
-
-    Attributes:
-        id: `epitome-` and ten hexadecimal digits of its group's name.
-        text: The post.
-        shown: Which mechanisms any of its responses has; what the draw is stratified by.
-    """
+    """A seeker post, and which mechanisms any of its responses has."""
 
     id: str
     text: str
@@ -242,12 +202,12 @@ def draw(posts: list[Post], n: int, seed: int) -> list[Post]:
     strata: dict[Profile, list[Post]] = defaultdict(list)
     for post in posts:
         strata[post.shown].append(post)
-    exact = {shown: n * len(own) / len(posts) for shown, own in strata.items()}
-    quota = {shown: int(share) for shown, share in exact.items()}
+    exact = {shown: n * len(stratum) / len(posts) for shown, stratum in strata.items()}
+    quota = {shown: int(number) for shown, number in exact.items()}
     rest = sorted(exact, key=lambda shown: (quota[shown] - exact[shown], shown))
     for shown in rest[: n - sum(quota.values())]:
         quota[shown] += 1
     chosen: list[Post] = []
-    for shown, own in strata.items():
-        chosen += sorted(own, key=lambda post: digest_of(seed, post.id))[: quota[shown]]
+    for shown, stratum in strata.items():
+        chosen += sorted(stratum, key=lambda post: digest_of(seed, post.id))[: quota[shown]]
     return sorted(chosen)

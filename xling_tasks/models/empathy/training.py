@@ -1,4 +1,4 @@
-"""How the transformer empathy classifier is trained: for the epochs that are best on dev."""
+"""Training of the transformer empathy classifier, for the epochs that are best on dev."""
 
 from __future__ import annotations
 
@@ -29,9 +29,6 @@ class TrainSettings:
         patience: Epochs without a better dev part after which training ends.
         batch_size: Pairs per step.
         lr: Highest learning rate, of AdamW.
-        refit: Train again on train and dev, for the number of epochs that was best on dev, with
-            the learning rates that those epochs had. Then only the test part is left out, as by
-            the linear backend; it costs those epochs once more.
         max_tokens: Longer texts are cut; never above what the encoder takes.
         device: By default the GPU if torch finds one.
     """
@@ -42,7 +39,6 @@ class TrainSettings:
     patience: int = 2
     batch_size: int = 16
     lr: float = 2e-5
-    refit: bool = True
     max_tokens: int = 512
     device: str | None = None
 
@@ -50,51 +46,23 @@ class TrainSettings:
 def fit(
     train: Sequence[Pair], dev: Sequence[Pair], seed: int, settings: TrainSettings
 ) -> TransformerClassifier:
-    """Train for the epochs that are best on dev.
+    """Train, and leave the model as it was after the epoch that was best on dev.
 
     The best is the highest macro F1 (mean of the mechanisms), at equal ones the lowest loss.
 
     Raises:
         SettingError: If the encoder cannot be loaded.
     """
-    model = _start(settings, seed)
-    epochs = _search(model, train, dev, seed, settings)
-    if settings.refit:
-        history = model.history
-        del model  # two networks need not fit into the device's memory
-        model = _start(settings, seed)
-        model.history.extend(history)
-        pairs = [*train, *dev]
-        optimizer, schedule, steps = _schedule(model, len(pairs), settings)
-        with tqdm(total=steps * epochs // settings.epochs, desc=f"Refit, seed {seed}") as bar:
-            for _ in range(epochs):
-                _one_epoch(model, pairs, optimizer, schedule, bar)
-    model.made_of["epochs_trained"] = epochs
-    return model
-
-
-def _schedule(
-    model: TransformerClassifier, n_pairs: int, settings: TrainSettings
-) -> tuple[Any, Any, int]:
-    """Return the optimizer, its learning rate by step, and the steps of all epochs."""
     import torch
 
-    optimizer = torch.optim.AdamW(model.network.parameters(), lr=settings.lr, weight_decay=_DECAY)
-    steps = settings.epochs * -(-n_pairs // settings.batch_size)
+    model = _start(settings, seed)
+    network = model.network
+    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.lr, weight_decay=_DECAY)
+    steps = settings.epochs * -(-len(train) // settings.batch_size)
     rise = max(1, round(_WARM_UP * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
     )
-    return optimizer, schedule, steps
-
-
-def _search(
-    model: TransformerClassifier, train: Sequence[Pair], dev: Sequence[Pair], seed: int,
-    settings: TrainSettings,
-) -> int:  # fmt: skip
-    """Train, leave the model as it was after its best epoch, and return the number of epochs."""
-    network = model.network
-    optimizer, schedule, steps = _schedule(model, len(train), settings)
     best: tuple[tuple[float, float], int, Any] | None = None
     with tqdm(total=steps, desc=f"Training, seed {seed}") as bar:
         for epoch in range(settings.epochs):
@@ -109,7 +77,8 @@ def _search(
                 break
     assert best is not None  # there is one epoch at least
     network.load_state_dict(best[2])
-    return best[1] + 1
+    model.made_of["epochs_trained"] = best[1] + 1
+    return model
 
 
 def _start(settings: TrainSettings, seed: int) -> TransformerClassifier:
@@ -134,8 +103,8 @@ def _start(settings: TrainSettings, seed: int) -> TransformerClassifier:
         raise SettingError(f"--model {settings.model}: its tokenizer has no pad token")
     config = encoder.config
     unused = 2 if "roberta" in config.model_type else 0  # positions that no token has
-    places = getattr(config, "max_position_embeddings", settings.max_tokens + unused) - unused
-    limit = min(settings.max_tokens, int(tokenizer.model_max_length), places)
+    positions = getattr(config, "max_position_embeddings", settings.max_tokens + unused) - unused
+    limit = min(settings.max_tokens, int(tokenizer.model_max_length), positions)
     commit = getattr(config, "_commit_hash", None) or settings.revision
     made_of = {"model": settings.model, "revision": commit, "max_tokens": limit}
     return TransformerClassifier(made_of, settings.batch_size, device, [], network, tokenizer)

@@ -1,15 +1,14 @@
-"""What every translator is to its callers."""
+"""What translators and the models behind them have in common."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from xling_metrics.languages import Language, language_code
-
-from xling_tasks.models.translate.segments import SegmentedText
+from xling_metrics.languages import language_code
 
 TRIES = 3  # times that a degenerate translation is redone by sampling, as in arXiv:2505.21999
 SAMPLING = {"do_sample": True, "temperature": 0.7, "top_p": 0.95}
@@ -36,13 +35,10 @@ class Translator(ABC):
         """
 
     def translate(self, texts: Sequence[str], source: str, target: str = "en") -> list[str | None]:
-        """Return one translation per text, in order; equal texts are translated once.
+        """Return one translation per text, in order; None where there is none.
 
-        White space and line breaks around stay. Text without letters comes back as it is, up to its
-        digits, and so does any text whose language is `target` already.
-
-        Returns:
-            As many translations as texts; None where there is none.
+        Equal texts are translated once. Text without letters comes back as it is, up to its digits,
+        and so does any text whose language is `target` already.
 
         Raises:
             SettingError: If the translator does not know one of the languages.
@@ -80,7 +76,8 @@ class Output(NamedTuple):
 
     Attributes:
         text: The text, perhaps empty; None without a whole one.
-        reason: Why there is none: `UNFINISHED`, `CUT_OFF`, or why the request failed; else ''.
+        reason: Why there is no translation: `UNFINISHED`, `CUT_OFF`, a fault of `find_faults`, or
+            why the request failed; else ''.
         failed: Whether the request failed, so that nothing is known of the translation.
     """
 
@@ -90,36 +87,6 @@ class Output(NamedTuple):
 
 
 KeepOutput = Callable[[str, Output], None]
-
-
-class Engine(Protocol):
-    """A model that translates segments.
-
-    Attributes:
-        unit: What a segment is: `sentence` or `text`.
-        identity: What makes its outputs what they are; None if it cannot be told, and so nothing
-            can be cached.
-        signature: The fields of the translator's signature that it decides.
-    """
-
-    unit: str
-    identity: Any
-    signature: dict[str, str]
-
-    def check(self) -> None:
-        """Load or reach the model."""
-
-    def check_pair(self, source: Language, target: Language) -> None:
-        """Raise a SettingError if the model does not know one of two languages."""
-
-    def segment(self, text: str, source: Language, target: Language) -> SegmentedText:
-        """Split a text into what is translated at once."""
-
-    def generate(
-        self, segments: list[str], source: Language, target: Language, attempt: Attempt,
-        keep: KeepOutput,
-    ) -> None:  # fmt: skip
-        """Translate distinct segments; give each output to `keep` the moment it arrives."""
 
 
 @contextlib.contextmanager
@@ -133,3 +100,22 @@ def torch_seed(seed: int) -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
+
+
+_CHAT_TOKENS = (
+    r"<\|[^<>|\n]{1,60}\|>|</?s>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>|"
+    r"</?(?:eos|bos|pad|unk)>"
+)
+
+
+def escape_for(tokenizer: Any = None) -> Callable[[str], str]:
+    """Return what breaks up the special tokens of a tokenizer, and those of common chat formats.
+
+    A tokenizer makes a special token of its name wherever it stands: `<|im_start|>` in a text would
+    open a turn. A space behind its first character ends that (transformers #29279, vllm #31735).
+    """
+    names = [str(token) for token in getattr(tokenizer, "all_special_tokens", ())]
+    names = [name for name in names if len(name) > 1 and not name.isalnum()]
+    special = map(re.escape, sorted(names, key=len, reverse=True))
+    pattern = re.compile("|".join([*special, _CHAT_TOKENS]))
+    return lambda text: pattern.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import re
 from typing import Any
 
@@ -16,19 +15,19 @@ from xling_tasks.harness.backends import may_be_cut, takes_seed
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.http_api import ApiRequest, is_api_backend
 from xling_tasks.models.model_config import ModelConfig
-from xling_tasks.models.special_tokens import escape_for
 from xling_tasks.models.translate.base import (
     CUT_OFF,
     SAMPLING,
     Attempt,
     KeepOutput,
     Output,
+    escape_for,
     torch_seed,
 )
 from xling_tasks.models.translate.segments import SegmentedText, split_paragraphs
 from xling_tasks.readers.reasoning import strip_reasoning
 
-CLEANING = 3
+CLEANING = 4
 """Counts up when cleaning changes, so that cached outputs are not mixed."""
 
 # Characters of a translation to a token, at least; of other scripts tokenizers make more tokens.
@@ -36,9 +35,10 @@ _LATIN, _OTHER = 2.5, 0.8
 
 
 class ChatTranslator:
-    """A model of the harness as a translator; see `base.Engine`.
+    """A model of the harness as a translator, with the attributes and methods of `Seq2Seq`.
 
-    A text that would not fit into `max_gen_toks` is split into paragraphs.
+    A text that would not fit into `max_gen_toks` is split into paragraphs. `identity` is None if it
+    cannot be told, so that nothing can be cached.
     """
 
     unit = "text"
@@ -86,20 +86,15 @@ class ChatTranslator:
             prompts = [self._prompt.fill(text=self._escape(segment), **names) for segment in part]
             seeds = [int(cache_key(prompt, attempt.number)[:7], 16) for prompt in prompts]
             requests = self._backend.requests(prompts, kwargs)
-            if attempt.number and not alone:
-                # API backends would send the same seed with every request.
+            if attempt.number and not alone:  # or they would be sent one seed
                 requests = [ApiRequest(request.context, {**kwargs, "seed": seed})
                             for request, seed in zip(requests, seeds, strict=True)]  # fmt: skip
 
             def keep_response(i: int, response: ModelResponse, part: list[str] = part) -> None:
                 keep(part[i], self._read(response, part[i], target, kwargs["max_gen_toks"]))
 
-            sent = self._backend.client.send(requests, keep_response)
-            seeded = torch_seed(seeds[0]) if alone else contextlib.nullcontext()
-            with seeded, contextlib.closing(sent) as arriving:
-                for i, response in itertools.chain.from_iterable(arriving):
-                    if isinstance(response, FailedResponse):
-                        keep_response(i, response)
+            with torch_seed(seeds[0]) if alone else contextlib.nullcontext():
+                self._backend.client.send(requests, keep_response)
 
     def _read(self, response: ModelResponse, segment: str, target: Language, room: int) -> Output:
         """Return what a response says; an empty one is redone like a degenerate translation."""
@@ -122,30 +117,20 @@ def _tokenizer_of(lm: Any) -> Any:
 
 _QUOTES = {'"': '"', "“": "”", "«": "»", "「": "」", "‘": "’", "„": "“"}
 _FENCED = re.compile(r"```\w*\n(.*?)\n?```|<(translation)>(.*?)</\2>", re.DOTALL | re.IGNORECASE)
-_OPENING = re.compile(
-    r"\A(?:(?:sure|certainly|of course|okay|ok)\s*[!,.]\s*)?"
-    r"(?:here(?:'s|’s| is) (?:the|your|my) (?:\w+ )?translation(?: of [\w ]{1,30})?"
-    r"(?: (?:in)?to \w+)?|the (?:\w+ )?translation(?: of (?:the|this) \w+)? is"
-    r"|translated (?:text|sentence)|here it is)\s*[:：]\s*",
-    re.IGNORECASE,
-)
+_LABEL = r"\A(?:[^\n:：]{0,60}\btranslat(?:ion|ed)\b[^\n:：]{0,60}|(?:\*\*)?%s)[:：](?:\s*\*\*)?\s*"
 # Answers about health have notes of their own: only one about the translation is the model's.
-_HEAD = (
-    r"(?:translator(?:'s|’s)?\s+note\s*[:：]"
-    r"|note\s*[:：](?=[^()\[\]]*\b(?:translat\w+|literal(?:ly)?|idiom\w*|phras(?:e|ing)|wording"
-    r"|render(?:ed|ing)|(?:source|original) (?:text|sentence|language))\b))"
-)
 _NOTE = re.compile(
-    rf"\s*[(\[]\s*{_HEAD}[^()\[\]]*[)\]]\s*\Z|\n\s*[*_(\[]*{_HEAD}.*\Z",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:\s*[(\[]|\n\s*[*_(\[]*)\s*(?:translator(?:'s|’s) note"
+    r"|note\b[^\n]*\b(?:translat|literal|original (?:text|sentence)))[^\n]*\Z",
+    re.IGNORECASE,
 )
 
 
 def clean(response: str, source: str, target: Language) -> str:
     """Return a response without what surely is not translation.
 
-    Thinking, a code fence or tag around everything, a label such as `Translation:` or `Here is the
-    translation:`, a note behind it, and bold type or quotes around everything come off, each only
+    Thinking, a code fence or tag around everything, a label such as `Here is the translation:`, a
+    note on the translation behind it, and bold type or quotes around everything come off, each only
     if the source has nothing of the kind.
     """
     text = (strip_reasoning(response) or "").strip()
@@ -153,12 +138,8 @@ def clean(response: str, source: str, target: Language) -> str:
     if fenced and "```" not in source and "<translation" not in source.lower():
         text = (fenced.group(1) or fenced.group(3) or "").strip()
     if not re.search("[:：]", source.partition("\n")[0]):
-        text = _OPENING.sub("", text, count=1)
-        label = rf"(?:(?:the |{target.name} )?translation|{target.name})\s*[:：]\s*"
-        text = re.sub(rf"\A(?:\*\*)?{label}(?:\*\*\s*)?", "", text, count=1, flags=re.IGNORECASE)
-    last = source.rstrip().rpartition("\n")[2]
-    if not re.search("[:：]", last) and last.rstrip(" .。")[-1:] not in (*")）]］】",):
-        text = _NOTE.sub("", text, count=1)
+        text = re.sub(_LABEL % target.name, "", text, count=1, flags=re.IGNORECASE)
+    text = _NOTE.sub("", text, count=1)
     if text[:2] == text[-2:] == "**" and "*" not in source + text[2:-2]:
         text = text[2:-2].strip()
     inner, marks = text[1:-1], {*_QUOTES, *_QUOTES.values()}

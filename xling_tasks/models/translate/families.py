@@ -25,62 +25,55 @@ class Pair(NamedTuple):
     first: int | None = None
 
 
-class Family:
-    """One model's way with languages, by the name `nllb`, `m2m100`, `madlad` or `marian`."""
+def detect_family(model: str, config: Any, tokenizer: Any) -> str:
+    """Return `nllb`, `m2m100`, `madlad` or `marian`; raise a SettingError for another model."""
+    kind, vocabulary = config.model_type, tokenizer.get_vocab()
+    if kind == "marian":
+        return "marian"
+    if kind in ("m2m_100", "nllb-moe") and "eng_Latn" in vocabulary:
+        return "nllb"
+    if kind == "m2m_100" and "en" in getattr(tokenizer, "lang_code_to_id", {}):
+        return "m2m100"
+    if kind == "t5" and "<2en>" in vocabulary:
+        return "madlad"
+    raise SettingError(
+        f"translator.model_args.pretrained: {model} (model type {kind!r}) is no NLLB, "
+        "M2M-100, MADLAD-400 or Marian model; a language model translates with "
+        '{"model": "hf", "model_args": {"pretrained": ...}}'
+    )
 
-    def __init__(self, model: str, config: Any, tokenizer: Any) -> None:
-        self._model, self._tokenizer = model, tokenizer
-        self._vocabulary: dict[str, int] = tokenizer.get_vocab()
-        self.name = self._detect(config.model_type)
 
-    def pair(self, source: Language, target: Language) -> Pair:
-        """Return how this model is told that it translates from `source` to `target`.
+def build_pair(family: str, model: str, tokenizer: Any, source: Language, target: Language) -> Pair:
+    """Return how a model is told that it translates from `source` to `target`.
 
-        Raises:
-            SettingError: If the model does not know one of them.
-        """
-        if self.name == "marian":
-            return Pair(prefix=self._marian_prefix(source, target))
-        if self.name == "madlad":
-            token = self._require(first_in(self._vocabulary, "<2{}>", target), target)
-            return Pair(prefix=f"{token} ")
-        if self.name == "m2m100":
-            ids = self._tokenizer.lang_code_to_id
-            codes = [self._require(first_in(ids, "{}", side), side) for side in (source, target)]
-            return Pair(source=codes[0], first=ids[codes[1]])
-        for side in (source, target):
-            self._require(side.nllb if side.nllb in self._vocabulary else None, side)
-        return Pair(source=source.nllb, first=self._vocabulary[target.nllb])
+    Raises:
+        SettingError: If the model does not know one of them.
+    """
 
-    def _detect(self, kind: str) -> str:
-        if kind == "marian":
-            return "marian"
-        if kind in ("m2m_100", "nllb-moe") and "eng_Latn" in self._vocabulary:
-            return "nllb"
-        if kind == "m2m_100" and "en" in getattr(self._tokenizer, "lang_code_to_id", {}):
-            return "m2m100"
-        if kind == "t5" and "<2en>" in self._vocabulary:
-            return "madlad"
-        raise SettingError(
-            f"translator.model_args.pretrained: {self._model} (model type {kind!r}) is no NLLB, "
-            "M2M-100, MADLAD-400 or Marian model; a language model translates with "
-            '{"model": "hf", "model_args": {"pretrained": ...}}'
-        )
-
-    def _marian_prefix(self, source: Language, target: Language) -> str:
-        tokenizer = self._tokenizer
-        for label, side in ((tokenizer.source_lang, source), (tokenizer.target_lang, target)):
-            if label is None:
-                warn_once(f"translator: {self._model} does not say which languages it translates")
-            else:
-                self._require(label if side_covers(label, side) else None, side)
-        codes = tokenizer.supported_language_codes
-        return f"{self._require(first_in(codes, '>>{}<<', target), target)} " if codes else ""
-
-    def _require(self, token: str | None, language: Language) -> str:
+    def require(token: str | None, language: Language) -> str:
         if token is None:
             raise SettingError(
-                f"translator.model_args.pretrained: {self._model} ({self.name}) does not translate "
+                f"translator.model_args.pretrained: {model} ({family}) does not translate "
                 f"{language.name} ({language.code!r})"
             )
         return token
+
+    if family == "marian":
+        for label, language in ((tokenizer.source_lang, source), (tokenizer.target_lang, target)):
+            if label is None:
+                warn_once(f"translator: {model} does not say which languages it translates")
+            else:
+                require(label if side_covers(label, language) else None, language)
+        codes = tokenizer.supported_language_codes
+        return Pair(f"{require(first_in(codes, '>>{}<<', target), target)} " if codes else "")
+    if family == "madlad":
+        return Pair(f"{require(first_in(tokenizer.get_vocab(), '<2{}>', target), target)} ")
+    if family == "m2m100":
+        ids = tokenizer.lang_code_to_id
+        codes = [require(first_in(ids, "{}", side), side) for side in (source, target)]
+    else:
+        ids = tokenizer.get_vocab()
+        codes = [
+            require(side.nllb if side.nllb in ids else None, side) for side in (source, target)
+        ]
+    return Pair(source=codes[0], first=ids[codes[1]])

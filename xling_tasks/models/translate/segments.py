@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import regex
 from xling_metrics.base import import_optional
@@ -37,23 +37,15 @@ _LONGEST_DENSE = 200
 _CLAUSE = regex.compile(r"[,;:،؛，；：、–—)）]\s*|\s+")
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A stretch of a text.
-
-    Attributes:
-        text: Its text.
-        gap: The white space after it.
-        translatable: Whether it is translated; else it stays.
-    """
+class Segment(NamedTuple):
+    """A stretch of a text, the white space after it, and whether it is translated."""
 
     text: str
     gap: str
     translatable: bool
 
 
-@dataclass(frozen=True)
-class SegmentedText:
+class SegmentedText(NamedTuple):
     """A text in segments: `start`, then each segment's text and gap, give the text exactly."""
 
     start: str
@@ -90,11 +82,8 @@ def split_sentences(text: str, language: str) -> SegmentedText:
     start, lines = _split_lines(text)
     segments: list[Segment] = []
     for line, gap in lines:
-        own = list(_sentences_of(line, language))
-        if own:
-            last = own.pop()
-            own.append(Segment(last.text, last.gap + gap, last.translatable))
-        segments += own
+        segments += _sentences_of(line, language)
+        segments[-1] = segments[-1]._replace(gap=segments[-1].gap + gap)
     return SegmentedText(start, tuple(segments))
 
 
@@ -107,7 +96,7 @@ def split_paragraphs(text: str, longest: int) -> SegmentedText:
             groups[-1] = [groups[-1][0] + groups[-1][1] + line, gap]
         else:
             groups.append([line, gap])
-    segments = (Segment(own, gap, bool(LETTER.search(own))) for own, gap in groups)
+    segments = (Segment(line, gap, bool(LETTER.search(line))) for line, gap in groups)
     return SegmentedText(start, tuple(segments))
 
 
@@ -183,18 +172,11 @@ def _cut(sentence: str, longest: int) -> Iterator[str]:
     while len(sentence.rstrip()) > longest:
         marks = [m for m in _CLAUSE.finditer(sentence, 0, longest) if m.end() > longest // 3]
         clauses = [m for m in marks if not m.group().isspace()]
-        at = (clauses or marks)[-1].end() if marks else _before_marks(sentence, longest)
+        at = (clauses or marks)[-1].end() if marks else longest
         yield sentence[:at]
         sentence = sentence[at:]
     if sentence:
         yield sentence
-
-
-def _before_marks(text: str, at: int) -> int:
-    """Return the last position up to `at` that does not part a letter from its marks."""
-    while at > 1 and (unicodedata.category(text[at]).startswith("M") or text[at] == "\u200d"):
-        at -= 1
-    return at
 
 
 def _gap(segment: Segment, following: str, unspaced: bool) -> str:

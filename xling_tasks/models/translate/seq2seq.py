@@ -18,16 +18,16 @@ from xling_tasks.cache.paths import cache_key
 from xling_tasks.errors import BackendError, SettingError, refuse_unknown
 from xling_tasks.log import log
 from xling_tasks.models.model_config import ModelConfig
-from xling_tasks.models.special_tokens import escape_for
 from xling_tasks.models.translate.base import (
     SAMPLING,
     UNFINISHED,
     Attempt,
     KeepOutput,
     Output,
+    escape_for,
     torch_seed,
 )
-from xling_tasks.models.translate.families import Family, Pair
+from xling_tasks.models.translate.families import Pair, build_pair, detect_family
 from xling_tasks.models.translate.segments import (
     SegmentedText,
     require_splitter,
@@ -48,10 +48,13 @@ _TOKENS_PER_TOKEN, _TOKENS_MORE = 3, 32
 
 
 class Seq2Seq:
-    """One encoder-decoder on one device, which translates sentences; see `base.Engine`.
+    """One encoder-decoder on one device, which translates sentences.
 
     Attributes:
+        unit: What a segment is: `sentence` or `text`.
         batch: Sentences to a forward pass.
+        identity: What makes its outputs what they are.
+        signature: The fields of the translator's signature that it decides.
     """
 
     unit = "sentence"
@@ -64,24 +67,24 @@ class Seq2Seq:
         self._config, self._tokenizer = self._load_config(args.get("revision"))
         self.revision = _revision(self.name, args.get("revision"), self._config)
         self._escape = escape_for(self._tokenizer)
-        self._family = Family(self.name, self._config, self._tokenizer)
+        self._family = detect_family(self.name, self._config, self._tokenizer)
+        self._positions = int(getattr(self._config, "max_position_embeddings", None) or 1024)
         self.identity = ("seq2seq", self.name, self.revision, self.dtype, DECODING)
         self.signature = {"model": f"{self.name}@{self.revision}", "dtype": self.dtype}
         self._model: Any = None
 
     def check(self) -> None:
-        """Load the weights on the CPU.
-
-        Raises:
-            BackendError: If they cannot be loaded.
-        """
+        """Load the weights on the CPU; raise BackendError if they cannot be loaded."""
         if self._model is None:
             self._model = self._load()
 
     def check_pair(self, source: Language, target: Language) -> None:
-        """Check the pair and the splitter; see `base.Engine`."""
-        self._family.pair(source, target)
+        """Check the pair and the splitter."""
+        self._pair(source, target)
         require_splitter(source.code)
+
+    def _pair(self, source: Language, target: Language) -> Pair:
+        return build_pair(self._family, self.name, self._tokenizer, source, target)
 
     def segment(self, text: str, source: Language, target: Language) -> SegmentedText:
         """Split a text into sentences: long inputs degrade these models (arXiv:2505.21999)."""
@@ -130,7 +133,7 @@ class Seq2Seq:
         """
         import torch
 
-        pair, model = self._family.pair(source, target), self._ready()
+        pair, model = self._pair(source, target), self._ready()
         if pair.source is not None:
             self._tokenizer.src_lang = pair.source
         prompts = [pair.prefix + self._escape(text) for text in sentences]
@@ -139,14 +142,15 @@ class Seq2Seq:
         translations: list[str | None] = [None] * len(sentences)
         if not fitting:
             return translations
-        ids, mask = _pad([rows[i] for i in fitting], self._tokenizer.pad_token_id)
+        self._tokenizer.padding_side = "right"
+        inputs = self._tokenizer.pad({"input_ids": [rows[i] for i in fitting]}, return_tensors="pt")
         limits = [self._limit(len(rows[i])) for i in fitting]
         seed = int(cache_key(sentences, source.code, target.code, attempt)[:8], 16)
         with torch.inference_mode(), torch_seed(seed):
             generated = model.generate(
-                input_ids=ids.to(model.device), attention_mask=mask.to(model.device),
+                **inputs.to(model.device),
                 generation_config=self._decoding(pair, max(limits), attempt),
-            ).tolist()  # fmt: skip
+            ).tolist()
         for i, row, limit in zip(fitting, generated, limits, strict=True):
             translations[i] = self._text(row[1:], pair, limit)
         return translations
@@ -160,18 +164,14 @@ class Seq2Seq:
         length = ids.index(end) if end in ids else len(ids)
         if length >= limit or length == len(ids):
             return None
-        kept = ids[1:length] if pair.first is not None else ids[:length]
         text: str = self._tokenizer.decode(
-            kept, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
+            ids[pair.first is not None : length], skip_special_tokens=True,
+            clean_up_tokenization_spaces=False,
+        )  # fmt: skip
         return text.strip()
 
     def _limit(self, source_tokens: int) -> int:
         return min(_TOKENS_PER_TOKEN * source_tokens + _TOKENS_MORE, self._positions - 1)
-
-    @property
-    def _positions(self) -> int:
-        return int(getattr(self._config, "max_position_embeddings", None) or 1024)
 
     def _decoding(self, pair: Pair, max_new_tokens: int, attempt: int) -> Any:
         """Return greedy decoding or sampling, with nothing but the ids that the model needs.
@@ -192,8 +192,7 @@ class Seq2Seq:
 
         self.check()
         if self._device_map is None:
-            default = "cuda" if torch.cuda.is_available() else "cpu"
-            self._model.to(self._device or default)
+            self._model.to(self._device or ("cuda" if torch.cuda.is_available() else "cpu"))
         return self._model
 
     def _load(self) -> Any:
@@ -202,13 +201,10 @@ class Seq2Seq:
         options = {} if self._device_map is None else {"device_map": self._device_map}
         renamed = tuple(map(int, __version__.split(".")[:2])) >= (4, 56)
         options["dtype" if renamed else "torch_dtype"] = self.dtype
-        local = Path(self.name).is_dir()
+        revision = None if Path(self.name).is_dir() else self.revision
         try:
             model = AutoModelForSeq2SeqLM.from_pretrained(
-                self.name,
-                revision=None if local else self.revision,
-                trust_remote_code=False,
-                **options,
+                self.name, revision=revision, trust_remote_code=False, **options
             ).eval()
         except Exception as error:
             raise _not_loaded(self.name, error) from error
@@ -219,8 +215,7 @@ class Seq2Seq:
             "pad_token_id": self._tokenizer.pad_token_id,
             "bad_words_ids": given.bad_words_ids,
         }
-        # `generate` fills what we leave open from here.
-        model.generation_config = GenerationConfig()
+        model.generation_config = GenerationConfig()  # `generate` fills from it what we leave open
         return model
 
     def _load_config(self, revision: str | None) -> tuple[Any, Any]:
@@ -232,22 +227,10 @@ class Seq2Seq:
             ) from error
         source = {"revision": revision or "main", "trust_remote_code": False}
         try:
-            return (
-                AutoConfig.from_pretrained(self.name, **source),
-                AutoTokenizer.from_pretrained(self.name, **source),
-            )
+            config = AutoConfig.from_pretrained(self.name, **source)
+            return config, AutoTokenizer.from_pretrained(self.name, **source)
         except Exception as error:
             raise _not_loaded(self.name, error) from error
-
-
-def _pad(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
-    """Return token ids and attention mask of a batch."""
-    import torch
-
-    mask = torch.arange(max(map(len, rows))) < torch.tensor([len(row) for row in rows])[:, None]
-    ids = torch.full(mask.shape, pad)
-    ids[mask] = torch.tensor([token for row in rows for token in row])
-    return ids, mask.long()
 
 
 def validate_args(name: str, config: ModelConfig) -> tuple[Mapping[str, Any], int]:

@@ -90,7 +90,7 @@ def _shared(
     return CachedTranslator(engine, cache)
 
 
-_FIELDS, _OPTIONAL = ("language", "text", "translation"), ("target",)
+_FIELDS = ("language", "text", "translation", "target")
 _MINIMUM = 0.5  # with less of the texts a file is taken for the wrong one
 _HINT = (
     "Texts must be those of the answers that are scored: have the answers of a run OUT translated, "
@@ -177,15 +177,13 @@ def _path_in(name: str, args: Mapping[str, Any]) -> Path:
     return user_path(args["path"])
 
 
-def _parse_row(place: str, row: dict[str, Any]) -> dict[str, str]:
-    for field in row:
-        if field not in (*_FIELDS, *_OPTIONAL):
-            hint = did_you_mean(field, (*_FIELDS, *_OPTIONAL))
-            raise DataError(f"{place}, field {field!r}: unknown.{hint}")
-    for field in _FIELDS:
+def _parse_row(location: str, row: dict[str, Any]) -> dict[str, str]:
+    for field in [*row, *_FIELDS[:3]]:
+        if field not in _FIELDS:
+            raise DataError(f"{location}, field {field!r}: unknown.{did_you_mean(field, _FIELDS)}")
         if field not in row:
-            raise DataError(f"{place}, field {field!r}: missing")
-    for field, value in row.items():
+            raise DataError(f"{location}, field {field!r}: missing")
+        value = row[field]
         if not isinstance(value, str) or not value.strip():
-            raise DataError(f"{place}, field {field!r}: expected text, got {value!r:.40}")
+            raise DataError(f"{location}, field {field!r}: expected text, got {value!r:.40}")
     return dict(row)
