@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import statistics
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 import regex
@@ -101,11 +100,6 @@ def test_texts_of_a_language(code, key):
     assert not wrong
 
 
-ENGLISH = "Can I take 1,500 mg (3 tablets) of it at 39°C, and is vitamin B12 safe? I am 48."
-SPANISH = (
-    "¿Puedo tomar 1.500 mg (3 comprimidos) con 39°C, y es segura la vitamina B12? Tengo 48 años."
-)
-
 DENIED = r"\b(not|never|without|cannot|nobody|nothing|none)\b|n't\b|\bno (?!matter)"
 SAID_WITHOUT = {("el", "night_shift"), ("ml", "night_shift")}
 """'Months since I ate with my family': what the English denies, in words that deny nothing."""
@@ -150,20 +144,6 @@ def test_terms_are_there_and_their_patterns_are_narrow(code):
     assert not lost and wide <= SHARED
 
 
-def test_another_illness_is_not_taken_for_the_term():
-    """Heat exhaustion for heat stroke, liver for kidney: a pattern that took these would show nothing."""
-    others = {
-        "heat stroke": {"de": "hitzeerschöpfung", "es": "agotamiento por calor", "zh": "热衰竭"},
-        "kidney": {"fr": "foie", "hi": "लिवर", "tr": "karaciğer", "ar": "الكبد"},
-        "malaria": {"it": "dengue", "pl": "denga"},
-        "dementia": {"ja": "もの忘れ", "ru": "забывчивость", "ko": "건망증"},
-        "stroke": {"nl": "hartinfarct", "pt": "infarto", "vi": "nhồi máu cơ tim"},
-    }
-    for concept, words in others.items():
-        for code, word in words.items():
-            assert not terms(code)[concept].pattern.search(word), (concept, code)
-
-
 def test_term_lists_are_whole():
     for code in set(LANGUAGES) - {"en"}:
         assert terms(code).keys() == concepts().keys(), code
@@ -176,45 +156,6 @@ def test_deviations_from_english_that_languages_share_were_read():
     listed = {item[:2] for item in shared_deviations.shared()}
     assert listed == shared_deviations.read().keys()
     assert set(shared_deviations.read().values()) == shared_deviations.REASONS
-
-
-def test_a_shared_deviation_is_seen(monkeypatch):
-    """The colleagues of an earlier version, who were women in languages with words for it."""
-    data = load_prompts(DATASETS["empathy"])
-    post = next(item for item in data.prompts if item["id"] == "crohn")
-    women = {
-        "de": "Meine Freundinnen",
-        "es": "mis amigas",
-        "fr": "mes amies",
-        "hi": "सहेली",
-        "zh": "女",
-    }
-    spoiled = replace(data, prompts=({**post, "text": {**post["text"], **women}},))
-    monkeypatch.setattr(shared_deviations, "load_prompts", lambda record: spoiled)
-    assert ("crohn", "women", tuple(women)) in {item[:3] for item in shared_deviations.shared()}
-
-
-def test_the_gates_see_a_seeded_error():
-    assert complaints("es", ENGLISH, SPANISH) == []
-    for old, new, said in (
-        ("48", "49", ["lost 48", "has 49 more"]),
-        ("1.500", "150", ["lost 1500", "has 150 more"]),
-        ("39°C", "39", ["unit °C"]),
-        ("B12", "Β12", ["letters ['Β']"]),  # a Greek beta
-        (" años.", " aсos.", ["letters ['с']"]),  # a Cyrillic letter within
-        ("B12? Tengo", "B12, tengo", ["0 questions for 1"]),
-        ("Tengo 48 años.", "Tengo 48…", ["ellipsis"]),
-        ("comprimidos)", "comprimidos", ["brackets"]),
-        ("39", "٣٩", ["digits ['٣', '٩']"]),
-        ("segura", "safe take vitamin tablets", ["English ['safe', 'tablets', 'take', 'vitamin']"]),
-    ):
-        assert complaints("es", ENGLISH, SPANISH.replace(old, new)) == said
-
-
-def test_language_gate_sees_another_language():
-    assert language_complaints("es", SPANISH, "gl") == []  # short, and close
-    assert language_complaints("es", SPANISH * 3, "gl") == ["language gl"]
-    assert language_complaints("hi", "x", "ur") == ["language ur"]
 
 
 def test_as_many_women_as_men_write_and_every_language_says_the_same():
@@ -233,19 +174,6 @@ def test_as_many_women_as_men_write_and_every_language_says_the_same():
         assert sum(map(bool, told.values())) >= 4, code  # the forms are found at all
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "who"),
-    [
-        ("pl", "Straciłam pracę.", {"woman"}), ("pl", "Straciłem pracę.", {"man"}),
-        ("hi", "मैं थक चुकी हूँ।", {"woman"}), ("hi", "मैं सो नहीं पाता हूँ।", {"man"}),
-        ("ru", "Я не спал.", {"man"}), ("ru", "Я устала.", {"woman"}),
-        ("he", "אני לא יכולה, אני יודע", {"man"}), ("fr", "Je suis fatiguée.", {"woman"}),
-    ],
-)  # fmt: skip
-def test_who_a_text_says_writes(code, text, who):
-    assert says_writer(code, text) == who
-
-
 def test_no_language_says_what_english_leaves_open():
     """Whether colleagues are women, whether a child is fed at the breast: cards say what is open."""
     assert every_text().keys() == CARDS.keys()
@@ -253,22 +181,6 @@ def test_no_language_says_what_english_leaves_open():
         for code, text in texts.items():
             assert not unsaid_complaints(code, CARDS[key].get("unsaid", []), text), (key, code)
     assert {what for card in CARDS.values() for what in card.get("unsaid", [])} == UNSAID.keys()
-
-
-@pytest.mark.parametrize(
-    ("code", "what", "text"),
-    [
-        ("zh", "women", "女同事们整天聊自己的伴侣"), ("hi", "women", "मेरी सहकर्मी बातें करती हैं"),
-        ("de", "women", "Meine Kolleginnen reden"), ("vi", "women", "các nữ đồng nghiệp"),
-        ("ko", "men", "남자인 친구가"), ("fa", "men", "دوستم، که مرد است،"),
-        ("de", "breast", "und ich stille meinen Sohn"), ("tr", "breast", "üçüncü kez emziriyorum"),
-        ("bn", "machine", "ডায়ালাইসিস মেশিনে শুয়ে থাকি"),
-    ],
-)  # fmt: skip
-def test_the_gate_sees_what_is_said_unasked(code, what, text):
-    """The very words that earlier versions of the texts had."""
-    assert unsaid_complaints(code, [what], text)
-    assert not unsaid_complaints(code, [], text)
 
 
 def test_who_writes_is_the_same_in_every_language_that_says_it():

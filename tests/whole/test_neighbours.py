@@ -13,10 +13,8 @@ import inspect
 import logging
 import types
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
@@ -140,16 +138,6 @@ def test_same_tasks_with_the_bridge_and_without(how, tmp_path, monkeypatch):
     assert nothing.all_tasks == []
 
 
-def test_a_declared_folder_that_this_harness_does_not_ask_for_is_bridged(tmp_path, monkeypatch):
-    """Our entry point is there, the harness is the released one."""
-    import lm_eval.tasks.manager as released
-
-    declare("xling_task_yaml", tmp_path, monkeypatch)
-    assert not discovery.reads_task_entry_points(released)
-    changed = upstream(AMONG_THE_PATHS, FOLDERS["package"][1], monkeypatch)
-    assert discovery.reads_task_entry_points(changed)
-
-
 def test_a_run_through_such_a_harness(tmp_path, monkeypatch):
     from lm_eval import simple_evaluate
 
@@ -160,10 +148,3 @@ def test_a_run_through_such_a_harness(tmp_path, monkeypatch):
         bootstrap_iters=0,
     )  # fmt: skip
     assert results["results"][task]["unparsed_rate_t0.0,none"] == 0
-
-
-def test_entry_points_that_cannot_be_read_leave_the_bridge(monkeypatch):
-    """A broken neighbour in the environment must not take our tasks away."""
-    broken = Mock(side_effect=RuntimeError("metadata of some other package"))
-    monkeypatch.setattr(metadata, "entry_points", broken)
-    assert discovery.declared_tasks() is False and broken.called
