@@ -21,12 +21,14 @@ from xling_tasks.data.custom.conversations import ROLES, make_transcript
 from xling_tasks.data.custom.questions import Turn
 from xling_tasks.data.custom.rubric_items import tag_values
 from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.errors import DataError
 from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.rubric import RubricInput, RubricItemResult, build_prompts, grade_items
+from xling_tasks.tasks.prompt_checks import find_refused
 from xling_tasks.tasks.requests import STAND_IN, AuxiliaryRequest
-from xling_tasks.tasks.task import Answered, HealthTask, Request
+from xling_tasks.tasks.task import Answered, DocList, HealthTask, Request
 
 _OF_ROWS = {"theme": "themes", "category": "categories"}
 """Tags of conversations that have a score each, with the field that holds them."""
@@ -40,6 +42,15 @@ _MAX_GROUPS = 40
 _TURN_ENDS = tuple(f"\n{name}:" for name in ROLES.values())
 
 
+def add_instruction(turns: Sequence[Turn], instruction: str | None) -> list[Turn]:
+    """Return turns with `--system_instruction` in front of their own system turns."""
+    if not instruction:
+        return list(turns)
+    contents = [instruction, *(turn["content"] for turn in turns if turn["role"] == "system")]
+    rest = [turn for turn in turns if turn["role"] != "system"]
+    return [{"role": "system", "content": "\n\n".join(contents)}, *rest]
+
+
 class RubricTask(HealthTask):
     """Conversations with rubrics in one language.
 
@@ -51,6 +62,7 @@ class RubricTask(HealthTask):
     prompt_name = "rubric"
     reads_keys = frozenset({"generation_kwargs"})
     judge: Any = None
+    _refused: Mapping[str, str] = {}
 
     # The conversation
 
@@ -58,14 +70,38 @@ class RubricTask(HealthTask):
         """Return the conversation to read."""
         return [str(doc["question"])]
 
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Leave out what the model's chat template refuses, then build the requests."""
+        if kwargs.get("apply_chat_template") and kwargs.get("chat_template") is not None:
+            self._leave_out_refused(kwargs["chat_template"], kwargs.get("system_instruction"))
+        super().build_all_requests(**kwargs)
+
+    def _leave_out_refused(self, template: Callable[..., Any], instruction: str | None) -> None:
+        docs = self.dataset["test"]
+        turns = (
+            (str(doc["question_id"]), add_instruction(doc["turns"], instruction)) for doc in docs
+        )
+        self._refused = find_refused(template, turns)
+        if not self._refused:
+            return
+        listed = ", ".join(f"{key} ({reason})" for key, reason in list(self._refused.items())[:5])
+        refused = f"{len(self._refused)} of {len(docs)} conversations: {listed}"
+        kept = [doc for doc in docs if str(doc["question_id"]) not in self._refused]
+        if not kept:
+            raise DataError(f"{self._name}: the model's chat template refuses {refused}")
+        log.warning("%s: left out, because the chat template refuses %s", self._name, refused)
+        self.dataset = {"test": DocList(kept)}
+
+    def coverage(self) -> dict[str, Any]:
+        """Return the counts of the data, with the conversations that the template refuses."""
+        counts = super().coverage()
+        if self._refused:
+            counts["refused_by_template"] = dict(self._refused)
+        return counts
+
     def fewshot_context(self, doc: dict[str, Any], *args: Any, **kwargs: Any) -> list[Any]:
         """Return the conversation as messages through the chat template, or as a transcript."""
-        turns: list[Turn] = doc["turns"]
-        instruction = kwargs.get("system_instruction")
-        if instruction:
-            contents = [turn["content"] for turn in turns if turn["role"] == "system"]
-            turns = [turn for turn in turns if turn["role"] != "system"]
-            turns = [{"role": "system", "content": "\n\n".join([instruction, *contents])}, *turns]
+        turns = add_instruction(doc["turns"], kwargs.get("system_instruction"))
         template: Callable[..., Any] | None = kwargs.get("chat_template")
         if kwargs.get("apply_chat_template") and template is not None:
             return [template([dict(turn) for turn in turns], add_generation_prompt=True)]

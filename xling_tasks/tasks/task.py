@@ -48,6 +48,7 @@ from xling_tasks.secrets import redact, remember
 from xling_tasks.settings import Settings, model_args_in, temperatures
 from xling_tasks.tasks.answer_language import AnswerLanguage
 from xling_tasks.tasks.preflight import check_read, check_run, warn_of_unread_data
+from xling_tasks.tasks.prompt_checks import refuse_plain_chat, warn_of_limit
 from xling_tasks.tasks.requests import AuxiliaryRequest, request_seed
 from xling_tasks.tasks.responses import (
     count_tokens,
@@ -378,7 +379,11 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             )
         if kwargs.pop("cache_requests", False):  # the harness's cache knows no settings
             log.info("%s: requests are built afresh (--cache_requests has no effect)", self._name)
+        refuse_plain_chat(self.run.lm, chat_template=self.run.chat_template)
         check_run(self)
+        if not self.predict_only:
+            compared = max(1, len(self.languages) - 1)
+            warn_of_limit(kwargs.get("limit"), len(self.eval_docs), compared)
         if self.scores_texts and not self.predict_only:
             for code in self.languages:
                 self.answer_language(code)
