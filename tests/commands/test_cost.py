@@ -47,27 +47,18 @@ def test_cost_follows_limit_temperatures_and_translation_by_a_model(capsys):
     assert one["max_output_tokens"] == 30 * 64 and one["prompt_tokens"] > 30 * 100
     settings = {"translator": {"model": "xling_baseline"}, "k": 3, "greedy_repeats": "once"}
     rows = costs(capsys, "xlinghealth_consistency_demo_*", **settings)
-    # A request for each answer, for which the reference stands in.
-    assert rows["xlinghealth_consistency_demo_hi", "translator"]["requests"] == 24 * 4
+    # A request per sentence of an answer, for which the reference stands in: 103 in 24 of them.
+    assert rows["xlinghealth_consistency_demo_hi", "translator"]["requests"] == 103 * 4
     assert ("xlinghealth_consistency_demo_en", "translator") not in rows
 
 
-def test_cost_for_people_says_what_only_the_answers_decide(capsys, serve):
+def test_what_only_the_answers_decide_and_models_that_no_run_could_ask(capsys, serve):
     spec = serve(lambda prompt: "ready").spec()
-
-    def said(tasks, **settings):
-        return xling(capsys, "cost", "--tasks", tasks, "--metadata", json.dumps(settings))
-
-    out = said("xlinghealth_correctness_demo_*")
-    assert "| total " in out and "estimated from characters" in out
-    assert "stand in for answers" not in out
-    out = said("xlinghealth_information_demo", judge=spec, translator=spec)
-    assert "judge, translator: what they will read is not written yet" in out
-    assert "translator: a request per answer" in out and "over 30 claims" in out
-    out = said("xlinghealth_correctness_demo_en", judge=spec)
-    assert "judge: what they will read is not written yet" in out and "30 claims" not in out
-    assert "the most that there can be" in out and "translator" not in out
-    for role in ("judge", "answer_extractor", "translator"):  # no run could ask it
+    settings = json.dumps({"judge": spec, "translator": spec})
+    out = xling(capsys, "cost", "--tasks", "xlinghealth_information_demo", "--metadata", settings)
+    assert "judge, translator: the responses that they will read do not exist yet" in out
+    assert "| total " in out and "estimated from characters" in out and "over 30" in out
+    for role in ("judge", "answer_extractor", "translator"):
         settings = json.dumps({role: {"model": "gpt9"}})
         words = ("cost", "--tasks", "xlinghealth_correctness_demo_en", "--metadata", settings)
         assert main(words) == 2
@@ -78,20 +69,15 @@ def test_cost_for_people_says_what_only_the_answers_decide(capsys, serve):
 def test_cost_in_dollars_by_calls_and_by_batches(capsys):
     sample = Path(__file__).parents[2] / "xling_tasks/data/sample/rubric_demo.jsonl"
     settings = {"data_dir": str(sample), "judge": {"model": "xling_baseline"}}
-    task, price = "xling_custom_rubric", ("--price", "judge=2.5/10")
-    rows = costs(capsys, task, *price, "--shared-from", "128", **settings)
-    judge = rows["total", "judge"]
-    sent, shared, back = (judge[f"{k}_tokens"] for k in ("prompt", "shared", "max_output"))
+    task, price = "xling_custom_rubric", ("--price", "judge=2.5/10", "model=1/2")
+    rows = costs(capsys, task, *price, **settings)
+    judge, model = rows["total", "judge"], rows["total", "model"]
+    sent, back = (judge[f"{k}_tokens"] for k in ("prompt", "max_output"))
     assert judge["dollars"] == pytest.approx((2.5 * sent + 10 * back) / 1e6)
     assert judge["dollars_batch"] == pytest.approx(judge["dollars"] / 2)
-    assert judge["dollars_shared"] == pytest.approx(judge["dollars"] - 0.9 * 2.5 * shared / 1e6)
-    assert 0.7 < shared / sent < 0.9 and rows["total", "model"]["dollars"] is None
-    # Services that bill long beginnings alone see none here. A price for each role.
-    rows = costs(capsys, task, *price, "model=1/2", **settings)
-    assert {row["shared_tokens"] for row in rows.values()} == {0}
-    model = rows["total", "model"]
-    cost = (model["prompt_tokens"] + 2 * model["max_output_tokens"]) / 1e6
-    assert model["dollars"] == pytest.approx(cost)
+    dollars = (model["prompt_tokens"] + 2 * model["max_output_tokens"]) / 1e6
+    assert model["dollars"] == pytest.approx(dollars)
+    assert costs(capsys, task, *price[:2], **settings)["total", "model"]["dollars"] is None
     words = ["cost", "--tasks", task, "--metadata", json.dumps(settings), "--price"]
     for wrong, said in (("judge=2.5", "write ROLE=IN/OUT"), ("reader=1/2", "no such role here")):
         assert main([*words, wrong]) == 2

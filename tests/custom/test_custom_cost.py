@@ -8,7 +8,7 @@ import pytest
 from custom_tables import FEW, write_csv
 
 from xling_tasks.cli import main
-from xling_tasks.commands.cost import costs, load_tasks
+from xling_tasks.commands.cost import costs, estimate_tokens, load_tasks
 
 
 def test_every_language_and_role_has_its_line(tmp_path, capsys):
@@ -36,8 +36,11 @@ def test_a_sample_stands_for_all_with_exact_numbers_of_requests(tmp_path):
     path = write_csv(tmp_path / "clinic.csv", rows)
     settings = {"data_dir": str(path), "judge": "self"}
     names = "xling_custom_correctness,xling_custom_verifiability"
-    whole = costs(load_tasks(names, settings), sample=None)
-    part = costs(load_tasks(names, settings), sample=100)
+    tasks = load_tasks(names, settings)
+    whole, part = (
+        [entry for task in tasks for entry in costs(task, None, estimate_tokens, sample)]
+        for sample in (None, 100)
+    )
     key = ("task", "role", "language", "kind")
     assert [[getattr(c, k) for k in key] for c in part] == [
         [getattr(c, k) for k in key] for c in whole
