@@ -47,8 +47,8 @@ def test_cost_follows_limit_temperatures_and_translation_by_a_model(capsys):
     assert one["max_output_tokens"] == 30 * 64 and one["prompt_tokens"] > 30 * 100
     settings = {"translator": {"model": "xling_baseline"}, "k": 3, "greedy_repeats": "once"}
     rows = costs(capsys, "xlinghealth_consistency_demo_*", **settings)
-    # A request per sentence of an answer, for which the reference stands in: 103 in 24 of them.
-    assert rows["xlinghealth_consistency_demo_hi", "translator"]["requests"] == 103 * 4
+    # A request per answer, for which the reference stands in: 24, four times each.
+    assert rows["xlinghealth_consistency_demo_hi", "translator"]["requests"] == 24 * 4
     assert ("xlinghealth_consistency_demo_en", "translator") not in rows
 
 

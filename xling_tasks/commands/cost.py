@@ -97,7 +97,7 @@ def _notes(
     if any("claims" in task.prompt_templates() for task in tasks):
         yield "Claims: a request per answer, and two to verify, more of answers with over 30."
     for task in tasks:
-        if (part := task.provenance.get("prompt_set")) == "all":
+        if task.provenance.get("prompt_set") == "all":
             yield (
                 f"{task.config.task}: {len(task.eval_docs):,} prompts; --metadata prompt_set=small "
                 f"asks the fixed, balanced {task.record.n_small} instead, for a quick look."
@@ -106,8 +106,8 @@ def _notes(
 
 def _refuse_unknown_models(settings: Settings) -> None:
     """Refuse what no run could ask; nothing is asked here."""
-    models = {settings.judge_role(at): judge.spec for at, judge in enumerate(settings.jurors)}
-    models |= {"answer_extractor": settings.answer_extractor, "translator": settings.translator}
+    models = {"answer_extractor": settings.answer_extractor, "translator": settings.translator}
+    models |= {settings.judge_role(at): judge.spec for at, judge in enumerate(settings.jurors)}
     for role, config in models.items():
         own = (SELF, SEQ2SEQ, FILE) if role == "translator" else (SELF,)
         if config is not None and config.model not in own:
