@@ -79,7 +79,7 @@ def test_cost_in_dollars_by_calls_and_by_batches(capsys):
     assert model["dollars"] == pytest.approx(dollars)
     assert costs(capsys, task, *price[:2], **settings)["total", "model"]["dollars"] is None
     words = ["cost", "--tasks", task, "--metadata", json.dumps(settings), "--price"]
-    for wrong, said in (("judge=2.5", "write ROLE=IN/OUT"), ("reader=1/2", "no such role here")):
+    for wrong, said in (("judge=2.5", "write NAME=IN/OUT"), ("reader=1/2", "no such role here")):
         assert main([*words, wrong]) == 2
         assert said in capsys.readouterr().err
 
