@@ -62,7 +62,7 @@ def test_tokens_are_those_of_the_models_tokenizer(record):
     times = (mean["hi"] + whole) / (mean["en"] + 5)
     assert rows["hi"]["times_english"] == pytest.approx(times) and rows["en"]["times_english"] == 1
     assert rows["hi"]["dollars_per_1000"] == pytest.approx((2 * mean["hi"] + 8 * whole) / 1000)
-    line = f"Cost of the same questions: Hindi takes {times:.1f} times the tokens of English."
+    line = f"Hindi takes {times:.1f} times the tokens of English for the same questions."
     assert tell_costs(made["remarks"]) == [line]
     (table,) = make_table(made["remarks"])
     assert [row["English = 1"] for row in table.rows] == [1, rows["hi"]["times_english"]]
@@ -113,3 +113,23 @@ def test_prices(given):
     assert parse_price("a=b=2.5/10") == ("a=b", (2.5, 10.0))
     with pytest.raises(SettingError, match="write NAME=IN/OUT"):
         parse_price(given)
+
+
+def line_of(times):
+    row = {
+        "kind": "tokens", "model": "m", "responses": 4, "prompt_tokens": 80.0, "answer_tokens": 20.0,
+        "thinking_tokens": 0.0,
+    }  # fmt: skip
+    rows = [{**row, "language": code, "times_english": value} for code, value in times.items()]
+    return tell_costs(rows)
+
+
+def test_the_line_names_the_dearest_languages():
+    several = {"en": 1.0, "hi": 3.14, "zh": 1.25, "es": 1.1}
+    assert line_of(several) == [
+        "Hindi takes 3.1 times the tokens of English for the same questions; "
+        "Chinese 1.2, Spanish 1.1 times."
+    ]
+    many = several | dict.fromkeys(("fr", "de", "it", "pt"), 1.5)
+    assert line_of(many)[0].endswith("Chinese 1.2 times, 1 more from 1.1 times on.")
+    assert line_of({"en": 1.0}) == []

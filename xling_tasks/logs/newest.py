@@ -12,6 +12,7 @@ from typing import Any
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.logs.align_questions import is_readable, refuse_unmatched, with_groups
+from xling_tasks.logs.inspect_logs import with_inspect_logs
 from xling_tasks.logs.results import Results, TaskResults, read_results
 from xling_tasks.logs.task_groups import TaskGroup, describe_tasks, given_groups, known_groups
 
@@ -40,7 +41,8 @@ def find_models(
     """Return every model in some output folders.
 
     Args:
-        folders: As `lm_eval --output_path` wrote them; `NAME=FOLDER` names the model in a folder.
+        folders: As `lm_eval --output_path` wrote them, or Inspect's logs; `NAME=FOLDER` names the
+            model in a folder.
         families: As of `--family`, beside those that are known; None for tasks of ours alone.
         only_ours: Whether a folder without tasks of ours is an error.
 
@@ -48,7 +50,7 @@ def find_models(
         DataError: If a folder has no results, a name stands for several models, or a file is
             broken.
     """
-    given = given_groups(families or ())
+    given, folders = given_groups(families or ()), with_inspect_logs(folders)
     known = [] if families is None else [*given, *known_groups()]
     runs = _read_folders(folders, known if only_ours else None, families is not None)
     everything = [run for _, _, run in runs]

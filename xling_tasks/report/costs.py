@@ -22,6 +22,9 @@ from xling_tasks.report.words import Row, unique
 KIND = "tokens"
 """The kind of remark with the tokens of a language."""
 
+NAMED = 6
+"""Languages whose cost a line names; of the others it tells the lowest."""
+
 Prices = Mapping[str, tuple[float, float]]
 """Model or role -> dollars for a million tokens sent and received."""
 
@@ -132,11 +135,14 @@ def tell_costs(remarks: Sequence[Row]) -> list[str]:
                 base = own / row["times_english"]
                 tokens[row["language"]] = before[0] + own, before[1] + base
         times = {code: own / base for code, (own, base) in tokens.items()}
-        told = [
-            words.words()["costs"]["times"].format(language=language_name(code), times=f"{n:.1f}")
-            for code, n in sorted(times.items(), key=lambda item: -item[1])
-        ]
+        ordered = sorted(times.items(), key=lambda item: -item[1])
+        told = [f"{language_name(code)} {value:.1f}" for code, value in ordered]
         if told:
-            line = words.words()["costs"]["line"].format(times=words.join(told))
+            line = words.words()["costs"]["one" if len(told) == 1 else "several"].format(
+                language=language_name(ordered[0][0]), times=f"{ordered[0][1]:.1f}",
+                others=", ".join(told[1:NAMED]),
+            )  # fmt: skip
+            more = words.words()["costs"]["more"] if len(told) > NAMED else ""
+            line += more.format(n=len(told) - NAMED, lowest=f"{ordered[-1][1]:.1f}") + "."
             lines.append(f"{model}: {line}" if len(models) > 1 else line)
     return lines
