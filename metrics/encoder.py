@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from xling_metrics.base import ExtraMissing, replace_lone_surrogates
 
@@ -45,6 +45,7 @@ _CPU_BATCH_TOKENS = 256
 _GPU_BATCH_TOKENS = 32_768
 
 TokenIds = tuple[int, ...]
+Dtype = Literal["float32", "bfloat16"]
 # From ids and mask to the states of the chosen layer and of the last.
 _States = Callable[["Tensor", "Tensor"], tuple["Tensor", "Tensor"]]
 
@@ -73,7 +74,7 @@ class Encoder:
     layer: int
     max_tokens: int
     device: str
-    dtype: Literal["float32", "bfloat16"]
+    dtype: Dtype
     batch_size: int | None
     _tokenizer: Any = field(repr=False)
     _states: _States = field(repr=False)
@@ -86,7 +87,7 @@ class Encoder:
         *,
         layer: int | None = None,
         device: str | None = None,
-        dtype: Literal["float32", "bfloat16"] = "float32",
+        dtype: Dtype = "float32",
         batch_size: int | None = None,
     ) -> Encoder:
         """Load a BERT-like checkpoint and its tokenizer; remote code is never run.
@@ -106,7 +107,7 @@ class Encoder:
             ValueError: For an unknown `dtype`, a `layer` that the model lacks, or no `layer` for a
                 model that bert_score has none for.
         """
-        if dtype not in ("float32", "bfloat16"):
+        if dtype not in get_args(Dtype):
             raise ValueError(f"dtype is {dtype!r}; choose float32 or bfloat16")
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}; it must be at least 1")
@@ -124,17 +125,9 @@ class Encoder:
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         network.to(device)
         _speed_up(network, getattr(torch, dtype))
-        return cls(
-            model=model,
-            revision=getattr(config, "_commit_hash", None) or revision,
-            layer=layer,
-            max_tokens=_max_tokens(tokenizer, config),
-            device=device,
-            dtype=dtype,
-            batch_size=batch_size,
-            _tokenizer=tokenizer,
-            _states=_two_layers(network, layer),
-        )
+        revision = getattr(config, "_commit_hash", None) or revision
+        limit, states = _max_tokens(tokenizer, config), _two_layers(network, layer)
+        return cls(model, revision, layer, limit, device, dtype, batch_size, tokenizer, states)
 
     def tokenize(self, texts: Sequence[str | None]) -> list[TokenIds | None]:
         """Return each text's token ids, cut to `max_tokens`; None without any but [CLS] and [SEP].
@@ -148,10 +141,8 @@ class Encoder:
             return [None] * len(texts)
         ids = self._tokenizer(distinct, truncation=True, max_length=self.max_tokens)["input_ids"]
         special = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
-        ids_of = {
-            text: tuple(row) if set(row) - special else None
-            for text, row in zip(distinct, ids, strict=True)
-        }
+        kept = (tuple(row) if set(row) - special else None for row in ids)
+        ids_of = dict(zip(distinct, kept, strict=True))
         return [ids_of.get(text) for text in cleaned]
 
     def encode_tokens(self, texts: Iterable[TokenIds]) -> dict[TokenIds, Encoded]:
@@ -300,20 +291,16 @@ def _product(linear: Any, dtype: Any, pack: bool) -> Callable[[Tensor], Tensor]:
 
     weight = linear.weight.detach().to(dtype)
     bias = None if linear.bias is None else linear.bias.detach().to(dtype)
-    if pack:
-        onednn = torch.ops.mkldnn
-        packed = onednn._reorder_linear_weight(weight, _CPU_BATCH_TOKENS)
+    onednn = torch.ops.mkldnn
+    packed = onednn._reorder_linear_weight(weight, _CPU_BATCH_TOKENS) if pack else None
 
-        def product(x: Tensor) -> Tensor:
-            return onednn._linear_pointwise(x, packed, bias, "none", [], "")
-    else:
+    def product(x: Tensor) -> Tensor:
+        x = x.to(dtype)
+        if packed is None:
+            return torch.nn.functional.linear(x, weight, bias).float()
+        return onednn._linear_pointwise(x, packed, bias, "none", [], "").float()
 
-        def product(x: Tensor) -> Tensor:
-            return torch.nn.functional.linear(x, weight, bias)
-
-    if dtype == torch.float32:
-        return product
-    return lambda x: product(x.to(dtype)).float()
+    return product
 
 
 def _packing_works(dtype: Any) -> bool:
@@ -321,10 +308,9 @@ def _packing_works(dtype: Any) -> bool:
     import torch
 
     x = torch.arange(32, dtype=dtype).reshape(2, 16)
-    expected = x.double() @ x.double().T
     try:
         packed = torch.ops.mkldnn._reorder_linear_weight(x, 2)
         product = torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
     except (AttributeError, NotImplementedError, RuntimeError):
         return False
-    return bool(torch.allclose(product.double(), expected, rtol=1e-2))
+    return bool(torch.allclose(product.double(), x.double() @ x.double().T, rtol=1e-2))
