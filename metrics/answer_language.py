@@ -25,7 +25,14 @@ import regex
 from numpy.typing import NDArray
 from xling_metrics import langid_batches
 from xling_metrics.language import ADDRESS, deciding_scripts, in_language_rule, is_english
-from xling_metrics.languages import KNOWN, SCRIPTS, in_script, known, language_code, letters_of
+from xling_metrics.languages import (
+    ALL_LANGUAGES,
+    SCRIPTS,
+    find_language,
+    in_script,
+    language_code,
+    letter_pattern,
+)
 from xling_metrics.tokenization import LETTER
 
 TEMPERATURE = 2.0
@@ -83,7 +90,7 @@ def classify_answer_language(texts: Sequence[str], language: str) -> list[Answer
             by_script = AnswerLanguage(False)
         if by_script is not None:
             results[text] = by_script
-        elif not has_model or not letters_of(SCRIPTS[KNOWN[code].script]).search(text):
+        elif not has_model or not letter_pattern(SCRIPTS[ALL_LANGUAGES[code].script]).search(text):
             results[text] = _classify_by_common_words(_readable(text), code)
         else:
             within.append(text)
@@ -111,12 +118,13 @@ def answer_language_rule(language: str) -> str:
 
 def _resolve(language: str) -> tuple[bool, tuple[str, ...]]:
     """Return whether langid's model decides within the language's scripts, and these."""
-    row, has_label = known(language), language_code(language) in langid_batches.known_labels()
+    row = find_language(language)
+    has_label = language_code(language) in langid_batches.known_labels()
     return has_label and not deciding_scripts(language), row.unicode_scripts if row else ()
 
 
 def _is_near_english(code: str) -> bool:
-    return code in KNOWN and _ENGLISH in KNOWN[code].near
+    return code in ALL_LANGUAGES and _ENGLISH in ALL_LANGUAGES[code].near
 
 
 def _readable(text: str) -> str:
@@ -133,9 +141,9 @@ def _classify_by_script(text: str, scripts: tuple[str, ...]) -> AnswerLanguage |
         return _UNKNOWN
     if not scripts:
         return None
-    if 2 * len(letters_of(scripts).findall(text)) >= letters:
+    if 2 * len(letter_pattern(scripts).findall(text)) >= letters:
         return None if len(_sharing(scripts)) > 1 or scripts == _LATIN else _USERS
-    foreign = [word for word in _WORD.findall(text) if not letters_of(scripts).search(word)]
+    foreign = [word for word in _WORD.findall(text) if not letter_pattern(scripts).search(word)]
     plain = sum(word == word.lower() and not _is_unit(word) for word in foreign)
     return _UNKNOWN if plain < _MIN_WORDS else AnswerLanguage(False, _language_of(text))
 
@@ -149,13 +157,13 @@ def _is_unit(word: str) -> bool:
 def _sharing(scripts: tuple[str, ...]) -> tuple[str, ...]:
     """Return langid's languages that are written in one of some scripts."""
     labels = langid_batches.known_labels()
-    return tuple(code for code in labels if set(KNOWN[code].unicode_scripts) & set(scripts))
+    return tuple(code for code in labels if set(ALL_LANGUAGES[code].unicode_scripts) & set(scripts))
 
 
 def _language_of(text: str) -> str | None:
     """Return the language of a text in whatever script, if beyond doubt; English before others."""
-    scripts = dict.fromkeys(KNOWN[c].unicode_scripts for c in langid_batches.known_labels())
-    rivals = _sharing(max(scripts, key=lambda script: len(letters_of(script).findall(text))))
+    scripts = dict.fromkeys(ALL_LANGUAGES[c].unicode_scripts for c in langid_batches.known_labels())
+    rivals = _sharing(max(scripts, key=lambda script: len(letter_pattern(script).findall(text))))
     return _beyond_doubt(rivals, _probabilities([text], rivals, _ENGLISH)[0])
 
 
@@ -173,7 +181,7 @@ def _classify_by_odds(
         return []
     rivals = _sharing(scripts)
     users = rivals.index(code)
-    near = np.isin(rivals, [code, *KNOWN[code].near, *KNOWN[code].members])
+    near = np.isin(rivals, [code, *ALL_LANGUAGES[code].near, *ALL_LANGUAGES[code].members])
     plain = [_readable(text) for text in texts]
     results = []
     for text, probabilities in zip(plain, _probabilities(plain, rivals, code), strict=True):

@@ -52,13 +52,13 @@ class Identifier:
         ]
 
 
-def missing() -> str | None:
+def missing_package() -> str | None:
     """Return the distribution that has to be installed; None if nothing has."""
     return None if find_spec("fasttext") else FASTTEXT
 
 
 @cache
-def identifier(file: str) -> Identifier:
+def load_fasttext(file: str) -> Identifier:
     """Load a fastText model, once per process.
 
     Raises:

@@ -16,7 +16,14 @@ from typing import NamedTuple, TypeVar
 import regex
 from xling_metrics import langid_batches
 from xling_metrics.base import mean, normalize_text
-from xling_metrics.languages import KNOWN, SCRIPTS, in_script, known, language_code, letters_of
+from xling_metrics.languages import (
+    ALL_LANGUAGES,
+    SCRIPTS,
+    find_language,
+    in_script,
+    language_code,
+    letter_pattern,
+)
 from xling_metrics.tokenization import LETTER, has_words, lower_words
 
 PUBLISHED_LANGUAGES = ("en", "es", "zh", "hi")
@@ -99,7 +106,7 @@ def deciding_scripts(language: str) -> tuple[str, ...]:
     Scripts decide for languages that langid does not know, and for tags with another script than
     the usual one (`hi-Latn`), in which langid would not recognize the language.
     """
-    row, usual = known(language), KNOWN.get(language_code(language))
+    row, usual = find_language(language), ALL_LANGUAGES.get(language_code(language))
     if row is None:
         return ()
     is_usual = usual is not None and SCRIPTS[row.script] == SCRIPTS[usual.script]
@@ -129,7 +136,7 @@ def in_language(texts: Sequence[str], language: str) -> list[bool | None]:
         n_letters = len(LETTER.findall(text))
         if not n_letters:
             return None
-        n_in_scripts = len(letters_of(scripts).findall(text))
+        n_in_scripts = len(letter_pattern(scripts).findall(text))
         return 2 * n_in_scripts >= n_letters and not is_english(text)
 
     return [decide(text) for text in texts]
@@ -215,7 +222,7 @@ def published_language_consistency_corpus(
 
 def has_own_script(language: str) -> bool:
     """Return whether `word_pass` is defined: a foreign word shows by its script, as in Hindi."""
-    row = known(language)
+    row = find_language(language)
     return row is not None and row.has_own_script and not deciding_scripts(language)
 
 
@@ -280,7 +287,7 @@ def _is_allowed(word: str) -> bool:
 
 @cache
 def _foreign_run(language: str) -> regex.Pattern[str]:
-    row = known(language)
+    row = find_language(language)
     scripts = "".join(rf"\p{{scx={script}}}" for script in (row.unicode_scripts if row else ()))
     foreign = rf"[\p{{L}}--[{scripts}\p{{Common}}\p{{Inherited}}]]"
     return regex.compile(rf"{foreign}(?:{foreign}|[\p{{M}}\p{{N}}])*", regex.V1)

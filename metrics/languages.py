@@ -118,29 +118,22 @@ _FIELDS = {"aliases": "others", "words": "segmenter"}  # names in the file that 
 def _read_row(code: str, fields: Any) -> Language:
     location = f"{_FILE}, {code}"
     if not re.fullmatch("[a-z]{2,3}", str(code)) or language_code(code) != code:
-        raise ValueError(
-            f"{location}: a language has its two letters of ISO 639-1, or three of 639-3, in lower "
-            "case"
-        )
+        raise ValueError(f"{location}: expected a code of ISO 639-1 or 639-3, in lower case")
     if not isinstance(fields, dict) or not {"name", "nllb"} <= fields.keys():
         raise ValueError(f"{location}: a row is like {{name: Finnish, nllb: fin_Latn}}")
     values = {}
     for key, value in fields.items():
         name = _FIELDS.get(key, key)
         if name not in Language._fields[1:] or key in _FIELDS.values():
-            raise ValueError(
-                f"{location}: unknown field {key!r}; `Language` in languages.py lists the fields"
-            )
+            raise ValueError(f"{location}: unknown field {key!r}; see `Language` in languages.py")
         default = () if name == "segmenter" else Language._field_defaults.get(name, "")
         values[name] = _validate_type(f"{location}: {key}", value, default)
     row = Language(code, **values)
-    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not (
-        SCRIPTS.keys() >= {row.script, *row.scripts}
-    ):
+    has_known_scripts = SCRIPTS.keys() >= {row.script, *row.scripts}
+    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not has_known_scripts:
         raise ValueError(
             f"{location}: nllb: expected a code of ISO 639-3 and a script, as in fin_Latn, got "
-            f"{row.nllb!r}. Known scripts: {', '.join(SCRIPTS)}; add another to SCRIPTS in "
-            "languages.py"
+            f"{row.nllb!r}. Known scripts (SCRIPTS in languages.py): {', '.join(SCRIPTS)}"
         )
     if row.scripts and row.scripts[0] != row.script:
         raise ValueError(f"{location}: scripts: the first has to be that of nllb, {row.script}")
@@ -175,14 +168,15 @@ def _read() -> dict[str, Language]:
     return rows
 
 
-KNOWN = _read()
+ALL_LANGUAGES = _read()
 """Every language that has a row, by its code."""
 
 
-def no_row(code: object) -> str:
+def describe_missing_row(code: object) -> str:
     """Describe what to do about a code that has no row, for errors."""
     word = str(code).lower()
-    matches = [row.code for row in KNOWN.values() if word in (*row.aliases, row.name.lower())]
+    rows = ALL_LANGUAGES.values()
+    matches = [row.code for row in rows if word in (*row.aliases, row.name.lower())]
     hint = f"Did you mean {matches[0]!r}? " if matches else ""
     return f"the language {code!r} has no row. {hint}Correct the code, or add a row to {_FILE}"
 
@@ -191,7 +185,7 @@ _TRADITIONAL = ("TW", "HK", "MO")
 
 
 @cache
-def known(language: str) -> Language | None:
+def find_language(language: str) -> Language | None:
     """Return the language of a code or tag such as `sw`, `pt_br`, `zh-HK` or `dag-Latn`.
 
     English is one language in every region. Chinese is traditional in Taiwan, Hong Kong and Macau,
@@ -200,7 +194,7 @@ def known(language: str) -> Language | None:
     code, (_, *subtags) = language_code(language), re.split("[-_]", language)
     script = next((tag.title() for tag in subtags if tag.title() in SCRIPTS), "")
     region = next((tag.upper() for tag in subtags if re.fullmatch("[A-Za-z]{2}|[0-9]{3}", tag)), "")
-    tag, row = "-".join(filter(None, (code, script, region))), KNOWN.get(code)
+    tag, row = "-".join(filter(None, (code, script, region))), ALL_LANGUAGES.get(code)
     if row is None:
         name = f"the language with the code {code}"
         return Language(tag, name, f"{code}_{script}") if script else None
@@ -233,11 +227,11 @@ def in_script(text: str, language: str) -> bool:
     their letters: a text is in the other one if three characters or more are only in its character
     set (GB 2312, Big5), and more than in that of the tag.
     """
-    row = known(language)
-    if row is None or row is KNOWN.get(language_code(language)) or not row.scripts:
+    row = find_language(language)
+    if row is None or row is ALL_LANGUAGES.get(language_code(language)) or not row.scripts:
         return True
     letters = len(_LETTER.findall(text))
-    if 2 * len(letters_of(row.unicode_scripts).findall(text)) < letters:
+    if 2 * len(letter_pattern(row.unicode_scripts).findall(text)) < letters:
         return False
     if row.script not in _CHARACTER_SETS:
         return True
@@ -264,7 +258,7 @@ def _character_set(character: str) -> str:
 
 
 @cache
-def letters_of(scripts: tuple[str, ...]) -> regex.Pattern[str]:
+def letter_pattern(scripts: tuple[str, ...]) -> regex.Pattern[str]:
     """Return a pattern of the letters of scripts, given by Unicode names such as `Devanagari`."""
     inside = "".join(rf"\p{{scx={script}}}" for script in scripts)
     return regex.compile(rf"[\p{{L}}&&[{inside}]]", regex.V1)

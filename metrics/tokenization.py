@@ -19,7 +19,7 @@ import numpy as np
 import regex
 from xling_metrics.acceleration import Arrays, load_or_build
 from xling_metrics.base import import_optional, library_version, normalize_text
-from xling_metrics.languages import known, language_code
+from xling_metrics.languages import find_language, language_code
 
 LETTER = regex.compile(r"\p{L}")
 """A letter of any script; marks, digits and signs are none."""
@@ -137,7 +137,7 @@ def segmenter_name(language: str) -> str:
 
 def _libraries(language: str) -> tuple[str, ...] | None:
     """Return the distributions of a language's segmenter; None where spaces separate words."""
-    row = known(language)
+    row = find_language(language)
     return None if row is None else row.segmenter
 
 

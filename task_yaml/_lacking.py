@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from xling_metrics.languages import KNOWN, Language, letters_of
+from xling_metrics.languages import ALL_LANGUAGES, Language, letter_pattern
 
 from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
 from xling_tasks.data.prompts import bundled_texts
@@ -28,7 +28,7 @@ _MOST_FOREIGN = 0.5
 def lacking() -> list[str]:
     """List what is missing or wrong, a line each; empty where every language is complete."""
     codes = dict.fromkeys(code for info in XLINGHEALTH.values() for code in info.languages)
-    rows = [KNOWN[code] for code in codes]
+    rows = [ALL_LANGUAGES[code] for code in codes]
     parts = [_prompts(rows), _phrases(rows)]
     parts += [_texts(record) for record in XLINGHEALTH.values() if record.bundled]
     return [*chain.from_iterable(parts)]
@@ -37,7 +37,7 @@ def lacking() -> list[str]:
 def foreign(text: str, row: Language) -> bool:
     """Return whether most letters of a text belong to other scripts than its language's."""
     letters = [letter for letter in text if letter.isalpha()]
-    in_script = letters_of(row.unicode_scripts).findall(text)
+    in_script = letter_pattern(row.unicode_scripts).findall(text)
     return len(in_script) < (1 - _MOST_FOREIGN) * len(letters)
 
 
@@ -95,7 +95,7 @@ def _texts(record: DatasetInfo) -> Iterator[str]:
             texts = {f"question_{name}": question.text}
             texts |= {f"answer_{name} of answer_ids {a.id}": a.text for a in question.answers}
             for column, text in texts.items():
-                if foreign(text[code] or "", KNOWN[code]):
+                if foreign(text[code] or "", ALL_LANGUAGES[code]):
                     yield f"{file}: id {question.id}: {column}: is not in the letters of {name}"
                 elif code != "en" and text[code] and text[code] == text["en"]:
                     yield f"{file}: id {question.id}: {column}: is the English text"

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
 
-from xling_metrics.languages import KNOWN, SCRIPTS, Language, known, language_code
+from xling_metrics.languages import ALL_LANGUAGES, SCRIPTS, Language, find_language, language_code
 
 from xling_tasks.errors import SettingError
 
-LANGUAGES = {code: row for code, row in KNOWN.items() if row.ours}
+LANGUAGES = {code: row for code, row in ALL_LANGUAGES.items() if row.ours}
 """The languages of our prompts and of arXiv:2505.21999, by code."""
 
 
@@ -50,7 +50,7 @@ _BY_NAME = {
         lambda row: row.members,  # of a macrolanguage
         lambda row: (*(name for name in row.others if "_" not in name), row.nllb[:3], row.name),
     )
-    for row in reversed(KNOWN.values())
+    for row in reversed(ALL_LANGUAGES.values())
     for word, code in (
         *((name, row.code) for name in names(row)),
         *((name, f"{row.code}-{subtag}") for subtag, name in row.varieties),
@@ -70,7 +70,7 @@ def language_of(word: str) -> Language | None:
     code = _BY_NAME.get(code, code)
     if not re.fullmatch("[a-z]{2,3}", code) or not all(map(_SUBTAG.fullmatch, subtags)):
         return None
-    return known("-".join([code, *subtags]))
+    return find_language("-".join([code, *subtags]))
 
 
 def stop_texts(code: str) -> list[str]:
@@ -79,7 +79,7 @@ def stop_texts(code: str) -> list[str]:
     These are the word for 'Question:' in English and in the question's language, as our prompts
     write it, at the beginning of a line.
     """
-    rows = (KNOWN["en"], known(code))
+    rows = (ALL_LANGUAGES["en"], find_language(code))
     return list(dict.fromkeys(f"\n{row.question}" for row in rows if row and row.question))
 
 
@@ -89,7 +89,7 @@ def find(code: str) -> Language:
     Raises:
         SettingError: If it is not known.
     """
-    language = known(code)
+    language = find_language(code)
     if language is None:
         raise SettingError(
             f"translator: language {code!r} is not known to it. Name a model of the harness that "
@@ -124,7 +124,7 @@ def side_covers(label: str, language: Language) -> bool:
 
 def language_name(code: str) -> str:
     """Return a language's English name; the code or tag itself where it has no row."""
-    language = known(code) if language_code(code) in KNOWN else None
+    language = find_language(code) if language_code(code) in ALL_LANGUAGES else None
     return _NAMES.get(code, code) if language is None else language.name
 
 

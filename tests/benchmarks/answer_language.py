@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from xling_metrics.answer_language import classify_answer_language
 from xling_metrics.language import sentences
-from xling_metrics.languages import known
+from xling_metrics.languages import find_language
 from xling_metrics.tokenization import words
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -32,7 +32,7 @@ def texts() -> dict[str, list[str]]:
     for name in FILES:
         for line in (SAMPLE_FOLDER / name).read_text(encoding="utf-8").splitlines():
             for code, text in json.loads(line).items():
-                language = known("id" if code == "ind" else code)
+                language = find_language("id" if code == "ind" else code)
                 if language is not None and code != "id":  # the prompt's own number
                     found[language.code].append(text)
     return dict(found)

@@ -11,7 +11,7 @@ from builders import by_language, evaluated, results_in, write_lines
 from own_rubric_parts import Says, by_words, conversation, write
 from xling_metrics.aggregate import CLIPPED_MEAN
 from xling_metrics.answer_language import classify_answer_language, describe_unchecked
-from xling_metrics.languages import known
+from xling_metrics.languages import find_language
 from xling_metrics.rubric import rubric_bounds, rubric_score
 
 from xling_tasks.cli import main
@@ -147,7 +147,7 @@ def rows(texts, said="Advises to see a doctor."):
 
 @pytest.mark.parametrize("code", ["ig", "yo", "sw", "ha", "am", "zu", "ki", "pcm"])
 def test_languages_of_translations_under_way_are_known(code):
-    row = known(code)
+    row = find_language(code)
     assert row is not None and row.script == ("Ethi" if code == "am" else "Latn")
     assert (describe_unchecked(code) == "") == (code in ("am", "sw", "zu"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import cases
-from xling_metrics.identifiers import Identifier, identifier, missing
+from xling_metrics.identifiers import Identifier, load_fasttext, missing_package
 from xling_metrics.language import language_consistency_corpus, score_language_confusion
 
 from xling_tasks.errors import SettingError
@@ -34,23 +34,23 @@ def lid176() -> str:
 
 @pytest.fixture
 def name() -> str:
-    if missing():
-        pytest.skip(f"{missing()} is not installed")
+    if missing_package():
+        pytest.skip(f"{missing_package()} is not installed")
     return lid176()
 
 
 def test_it_knows_plain_sentences(name):
-    found = identifier(name)
+    found = load_fasttext(name)
     for code, text in TEXTS.items():
         wanted = labels_for(found.labels, code)
         assert code in wanted
         assert found.in_language([text], wanted) == [True], code
         assert found.in_language([*TEXTS.values()], wanted).count(True) == 1
-    assert identifier(name) is found
+    assert load_fasttext(name) is found
 
 
 def test_nothing_without_letters_and_lines_are_no_hindrance(name):
-    found = identifier(name)
+    found = load_fasttext(name)
     odd = ["", "  \n", "12.5 %", "***", "12\n-3", TEXTS["es"].replace(" ", "\n")]
     assert found.identify(odd)[:5] == [None] * 5
     assert found.in_language(odd, {"es"}) == [None, None, None, None, None, True]
@@ -60,8 +60,8 @@ def test_nothing_without_letters_and_lines_are_no_hindrance(name):
 
 def test_a_text_has_one_label_wherever_it_stands(name):
     texts = [*TEXTS.values()]
-    once = identifier(name).identify(texts)
-    assert identifier(name).identify([*reversed(texts), *texts]) == [*reversed(once), *once]
+    once = load_fasttext(name).identify(texts)
+    assert load_fasttext(name).identify([*reversed(texts), *texts]) == [*reversed(once), *once]
 
 
 def test_signature_names_the_file():
@@ -103,10 +103,10 @@ def test_setting_is_checked_at_once(tmp_path, monkeypatch):
     wrong = tmp_path / "model.bin"
     wrong.write_bytes(b"no model")
     for value in ("langid", str(tmp_path), str(tmp_path / "absent.bin"), 3, ["lingua"]):
-        with pytest.raises(SettingError, match="no file; give a fastText model"):
+        with pytest.raises(SettingError, match="not a file; give a fastText model"):
             Settings.parse({"language_identifier": value}, {})
     assert Settings.parse({"language_identifier": None}, {}).language_identifier is None
-    if not missing():
+    if not missing_package():
         with pytest.raises(SettingError, match=r"bin: cannot be loaded .*wrong file format"):
             load_identifier(str(wrong))
     monkeypatch.setattr("xling_metrics.identifiers.find_spec", lambda name: None)

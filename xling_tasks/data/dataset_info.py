@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.languages import KNOWN, no_row
+from xling_metrics.languages import ALL_LANGUAGES, describe_missing_row
 from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.errors import DataError, did_you_mean
@@ -97,9 +97,10 @@ def _read_record(key: str, row: dict[str, Any]) -> DatasetInfo:
             f"{_FILE}, {key}: languages: expected [en, ...], each once, got {codes!r:.60}"
         )
     for code in (*codes, *row.get("sources", ())):
-        if code not in KNOWN:
-            raise DataError(f"{_FILE}, {key}: {no_row(code)}")
-    return DatasetInfo(key=key, language_names={code: KNOWN[code].name for code in codes}, **row)
+        if code not in ALL_LANGUAGES:
+            raise DataError(f"{_FILE}, {key}: {describe_missing_row(code)}")
+    names = {code: ALL_LANGUAGES[code].name for code in codes}
+    return DatasetInfo(key=key, language_names=names, **row)
 
 
 _CONTENT: dict[str, Any] = read_yaml(_FILE)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_metrics.languages import KNOWN, known, language_code
+from xling_metrics.languages import ALL_LANGUAGES, find_language, language_code
 from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.data.prompt_formats import (
@@ -103,9 +103,9 @@ class PromptTemplates:
         A variety has that of its language, if it is written in the same script.
         """
         texts, form = self._texts[name], self._forms.get(name, OURS)
-        base, row = language_code(language), known(language)
-        if language not in texts and row is not None and base in KNOWN:
-            language = base if row.script == KNOWN[base].script else language
+        base, row = language_code(language), find_language(language)
+        if language not in texts and row is not None and base in ALL_LANGUAGES:
+            language = base if row.script == ALL_LANGUAGES[base].script else language
         if language in texts:
             return PromptTemplate(name, language, texts[language], form)
         if "*" in texts:
@@ -186,7 +186,7 @@ def _checked(path: Path, name: str, value: Any) -> _Entry:
         raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
         where = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
-        if language != "*" and known(str(language)) is None:
+        if language != "*" and find_language(str(language)) is None:
             raise PromptError(f"{where}: unknown language.{did_you_mean(str(language), LANGUAGES)}")
         if not isinstance(text, str) or not text.strip():
             raise PromptError(f"{where}: expected a text, got {text!r:.40}")

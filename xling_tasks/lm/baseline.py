@@ -29,7 +29,7 @@ import regex
 from lm_eval.api.model import LM
 from tqdm import tqdm
 from xling_metrics.language import identify_language
-from xling_metrics.languages import KNOWN, Language
+from xling_metrics.languages import ALL_LANGUAGES, Language
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import SettingError, refuse_unknown
@@ -48,7 +48,7 @@ _NATS_PER_CHARACTER = 2.0
 def _labels(label_of: Callable[[Language], str]) -> str:
     """Return a pattern for a label of prompts, in any language."""
     words = dict.fromkeys(
-        re.escape(label_of(row).rstrip(" :：")) for row in KNOWN.values() if label_of(row)
+        re.escape(label_of(row).rstrip(" :：")) for row in ALL_LANGUAGES.values() if label_of(row)
     )
     return rf"(?:{'|'.join(words)})\s*[:：]\s*"
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_metrics.languages import KNOWN
+from xling_metrics.languages import ALL_LANGUAGES
 from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.errors import SettingError, did_you_mean
@@ -19,7 +19,7 @@ from xling_tasks.languages import language_name
 
 _FILE = Path(__file__).with_name("task_groups.yaml")
 _CODE = r"[A-Za-z]{2,3}(?:[-_][A-Z][a-z]{3})?(?:-[A-Za-z]{2,4}|_[A-Z]{2})?"
-_NAMES = {row.name.lower().replace(" ", "_"): row.code for row in KNOWN.values()}
+_NAMES = {row.name.lower().replace(" ", "_"): row.code for row in ALL_LANGUAGES.values()}
 _LANGUAGE = f"(?:{_CODE}|(?i:{'|'.join(map(re.escape, sorted(_NAMES, key=len, reverse=True)))}))"
 _PART = re.compile(r"\{(\w+)\}")
 _SETTINGS = ("join", "metric", "filter", "chance", "parallel")
@@ -86,9 +86,9 @@ def _compile(pattern: str) -> re.Pattern[str]:
 @functools.cache
 def _by_code() -> dict[str, str]:
     """Return how task names write languages -> our code."""
-    codes = {row.nllb.lower(): row.code for row in KNOWN.values()}
-    codes |= {row.nllb[:3].lower(): row.code for row in KNOWN.values()}
-    return {**codes, **_NAMES, **{code: code for code in KNOWN}}
+    codes = {row.nllb.lower(): row.code for row in ALL_LANGUAGES.values()}
+    codes |= {row.nllb[:3].lower(): row.code for row in ALL_LANGUAGES.values()}
+    return {**codes, **_NAMES, **{code: code for code in ALL_LANGUAGES}}
 
 
 def code_of(name: str) -> str:

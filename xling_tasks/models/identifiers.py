@@ -6,9 +6,9 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from xling_metrics.identifiers import Identifier, identifier, missing
+from xling_metrics.identifiers import Identifier, load_fasttext, missing_package
 from xling_metrics.language import deciding_scripts, has_own_script, langid_knows
-from xling_metrics.languages import SCRIPTS, known, language_code
+from xling_metrics.languages import SCRIPTS, find_language, language_code
 
 from xling_tasks.errors import SettingError
 
@@ -20,16 +20,16 @@ def validate_identifier(option: str, value: object) -> str | None:
     """Return the setting if all that it needs is there; None if there is none.
 
     Raises:
-        SettingError: For what is no file, or a missing package.
+        SettingError: If it is not a file, or the package is missing.
     """
     if value is None or value is False or value == "":
         return None
     value = os.path.expanduser(value) if isinstance(value, str) else value
     if not isinstance(value, str) or not Path(value).is_file():
         raise SettingError(
-            f"{option}={value!r:.80}: no file; give a fastText model (GlotLID, OpenLID, lid.176)"
+            f"{option}={value!r:.80}: not a file; give a fastText model (GlotLID, OpenLID, lid.176)"
         )
-    if (package := missing()) is not None:
+    if (package := missing_package()) is not None:
         raise SettingError(
             f'{option}={value}: needs {package}; pip install "xling-tasks[identifiers]"'
         )
@@ -37,13 +37,13 @@ def validate_identifier(option: str, value: object) -> str | None:
 
 
 def load_identifier(name: str) -> Identifier:
-    """Load what the setting names, once per process.
+    """Load the model of the setting, once per process.
 
     Raises:
         SettingError: If it cannot be loaded.
     """
     try:
-        return identifier(name)
+        return load_fasttext(name)
     except Exception as error:  # whatever a package's reader raises
         raise SettingError(
             f"--metadata language_identifier={name}: cannot be loaded ({error}); give a fastText "
@@ -62,21 +62,21 @@ def labels_for(labels: Collection[str], language: str) -> frozenset[str]:
     Returns:
         No label where the identifier does not know the language, or not in this script.
     """
-    code, row = language_code(language), known(language)
+    code, row = language_code(language), find_language(language)
     codes = {code}
     if row is not None:
         codes |= {alias.partition("_")[0] for alias in row.aliases} | {*row.members}
-    scripts, usual_row = deciding_scripts(language), known(code)
+    scripts, usual_row = deciding_scripts(language), find_language(code)
     stated = {script for script, names in SCRIPTS.items() if scripts and set(names) & set(scripts)}
     usual = usual_row.script if usual_row is not None else ""
     # Labels without a script mean the usual one.
     unusual = bool(stated) and usual not in stated and (usual_row is not None or langid_knows(code))
     allowed = stated or ({usual} if usual and has_own_script(code) else set())
 
-    def stands(label: str) -> bool:
+    def means_language(label: str) -> bool:
         label_code, _, script = label.partition("_")
         if label_code not in codes or not script:
             return label_code in codes and not unusual
         return not allowed or _SAME_SCRIPT.get(script, script) in allowed
 
-    return frozenset(filter(stands, labels))
+    return frozenset(filter(means_language, labels))

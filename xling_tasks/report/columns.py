@@ -123,7 +123,7 @@ def reduce_value(name: str, value: Any) -> Any:
 
 def _is_by_language(value: Mapping[str, Any]) -> bool:
     """Return whether a value is one by language; users' data have codes that nobody knows."""
-    if all(languages.known(code) for code in value):
+    if all(languages.find_language(code) for code in value):
         return True
     known = [item for item in value.values() if item is not None]
     return bool(known) and all(isinstance(item, (int, float, dict)) for item in known)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_metrics.languages import KNOWN, Language
+from xling_metrics.languages import ALL_LANGUAGES, Language
 
 from xling_tasks.data.custom.columns import unknown_language
 from xling_tasks.data.custom.questions import Question, Turn, merge
@@ -76,7 +76,7 @@ def language_of_file(path: Path) -> Language:
         language = language_of("-".join(words[-size:])) if len(words) > size else None
         if language is not None:
             return language
-    return KNOWN["en"]
+    return ALL_LANGUAGES["en"]
 
 
 def _read_row(
@@ -187,7 +187,7 @@ def _name_fields(
     if stated is not None:
         fields["content"] = _language(location, "language", stated)
     elif codes and "en" not in codes and of_file.code in ("en", *codes):
-        fields["content"] = KNOWN["en"]
+        fields["content"] = ALL_LANGUAGES["en"]
     elif translated_to and not codes:
         fields["content"] = _language(location, "translation_info.lang", translated_to)
     return fields

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from xling_metrics.answer_language import describe_unchecked
-from xling_metrics.languages import SCRIPTS, known, letters_of
+from xling_metrics.languages import SCRIPTS, find_language, letter_pattern
 from xling_metrics.tokenization import LETTER
 
 from xling_tasks.data.choices import normalize_option
@@ -136,12 +136,12 @@ def texts_by_kind(dataset: CustomDataset, code: str) -> dict[str, dict[str, str]
 
 def foreign_script(text: str, language: str) -> str:
     """Return the script that most letters of a text are in; empty if it is the language's."""
-    row, letters = known(language), LETTER.findall(text)
+    row, letters = find_language(language), LETTER.findall(text)
     own = row.unicode_scripts if row else ()
-    if not own or 2 * len(letters_of(own).findall(text)) >= len(letters):
+    if not own or 2 * len(letter_pattern(own).findall(text)) >= len(letters):
         return ""
     names = dict.fromkeys(name for scripts in SCRIPTS.values() for name in scripts)
-    counts = {name: len(letters_of((name,)).findall(text)) for name in names}
+    counts = {name: len(letter_pattern((name,)).findall(text)) for name in names}
     most = max(counts, key=lambda name: counts[name])
     return most.replace("_", " ") if counts[most] else "other"
 

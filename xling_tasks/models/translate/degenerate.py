@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import regex
 from xling_metrics.language import identify_language
-from xling_metrics.languages import Language, known, letters_of
+from xling_metrics.languages import Language, find_language, letter_pattern
 from xling_metrics.tokenization import LETTER
 
 VERSION = 4
@@ -178,11 +178,11 @@ def _is_wild_length(source: str, text: str, source_language: str, target_languag
 
 def _language(code: str) -> Language:
     """Return what is known of a language, which may be nothing."""
-    return known(code) or Language(code, code, "")
+    return find_language(code) or Language(code, code, "")
 
 
 @cache
 def _letters_of(language: str) -> regex.Pattern[str]:
     """Return the letters of a language; any where it is not known."""
     scripts = _language(language).unicode_scripts
-    return letters_of(scripts) if scripts else LETTER
+    return letter_pattern(scripts) if scripts else LETTER

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import regex
 from xling_metrics.base import import_optional
-from xling_metrics.languages import known, language_code
+from xling_metrics.languages import find_language, language_code
 from xling_metrics.tokenization import LETTER
 
 _BREAK = re.compile(r"(\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*)")
@@ -131,7 +131,7 @@ def _sentences_of(line: str, language: str) -> Iterator[Segment]:
 
 
 def _is_unspaced(language: str) -> bool:
-    row = known(language)
+    row = find_language(language)
     return row is not None and row.unspaced
 
 
