@@ -158,7 +158,6 @@ def _fit(
     return model, {
         "fitted_on": "train, for the epochs that were best on dev",
         "settings": {**asdict(settings), **model.made_of},
-        "cut_pairs": model.count_cut([(pair.seeker, pair.response) for pair in data.pairs]),
         "history": model.history,
     }  # fmt: skip
 

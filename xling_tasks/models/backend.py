@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -22,7 +21,7 @@ from xling_tasks.log import log
 from xling_tasks.models.batches import BatchInterface
 from xling_tasks.models.http_api import ApiRequest, is_api_backend
 from xling_tasks.models.model_config import SELF, ModelConfig
-from xling_tasks.models.retry import count_failures, format_reasons
+from xling_tasks.models.retry import RequestFailed, count_failures, format_reasons
 from xling_tasks.models.transport import ModelClient
 from xling_tasks.secrets import redact, redact_log, remember
 
@@ -51,10 +50,7 @@ class Backend:
         temperature: 0, unless the backend sends another.
     """
 
-    def __init__(
-        self, role: str, config: ModelConfig, cache: str | bool | None = None, *,
-        caches: bool = True,
-    ) -> None:  # fmt: skip
+    def __init__(self, role: str, config: ModelConfig, cache: str | bool | None = None) -> None:
         self.role, self.config = role, config
         self.lm, self._name, args = find_model(role, config)
         self._args = identity_of(args)
@@ -68,7 +64,7 @@ class Backend:
                 role, self.temperature,
             )  # fmt: skip
         folder = cache_folder(cache) if self.identity else None
-        self._cache = open_cache(role, folder if caches else None)
+        self._cache = open_cache(role, folder)
         batches = BatchInterface(role, self.lm, folder) if config.batch else None
         self.client = ModelClient(role, self.lm, args, deadline=config.deadline, batches=batches)
         self._checked = False
@@ -102,17 +98,15 @@ class Backend:
         """
         if self._checked:
             return
-        (request,) = self.requests(
-            ["Reply with the word: ready"], {**self.gen_kwargs(), "max_gen_toks": 8}
-        )
+        kwargs = {**self.gen_kwargs(), "max_gen_toks": 8}
+        (request,) = self.requests(["Reply with the word: ready"], kwargs)
         try:
             response = self.client.probe(request, attempts=3)
-            problem = "" if isinstance(response, ModelResponse) else response.reason
         except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
-        if problem:
+            response = RequestFailed(f"{type(error).__name__}: {error}")
+        if isinstance(response, RequestFailed):
             raise BackendError(
-                f"{self.role}: {self.config.model!r} does not answer ({problem}); check "
+                f"{self.role}: {self.config.model!r} does not answer ({response.reason}); check "
                 f"--metadata {self.role}, its server and its API key"
             )
         self._checked = True
@@ -188,22 +182,14 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
 
-def load_backend(
-    role: str, config: ModelConfig, cache: str | bool | None = None, *, caches: bool = True
-) -> Backend:
-    """Return the backend for a role; the same one for the same setting, so that tasks share it.
-
-    With `caches=False` it keeps no responses, for a role that keeps what it makes of them.
-    """
-    setting = json.dumps(config.__dict__, sort_keys=True, default=str)
-    return _shared(role, setting, cache, caches, id_of_model(config))
+def load_backend(role: str, config: ModelConfig, cache: str | bool | None = None) -> Backend:
+    """Return the backend for a role; the same one for the same setting, so that tasks share it."""
+    return _shared(role, config, cache, id_of_model(config))
 
 
 @functools.lru_cache(maxsize=16)  # nine judges, an extractor, a translator
-def _shared(
-    role: str, setting: str, cache: str | bool | None, caches: bool, model_id: int
-) -> Backend:
-    return Backend(role, ModelConfig(**json.loads(setting)), cache, caches=caches)
+def _shared(role: str, config: ModelConfig, cache: str | bool | None, model_id: int) -> Backend:
+    return Backend(role, config, cache)
 
 
 def id_of_model(config: ModelConfig) -> int:

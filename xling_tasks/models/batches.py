@@ -24,7 +24,7 @@ from xling_tasks.failed_response import ModelResponse
 from xling_tasks.log import log
 from xling_tasks.models.completions import parse_body, parse_error_status
 from xling_tasks.models.http_api import ApiRequest, build_payload, is_api_backend, posts_plainly
-from xling_tasks.models.retry import RequestFailed, ServiceUnavailable
+from xling_tasks.models.retry import RequestFailed, ServiceUnavailable, Settle
 from xling_tasks.secrets import redact_log
 
 MAX_REQUESTS, MAX_BYTES = 50_000, 100_000_000  # in one file, as services take it
@@ -32,12 +32,11 @@ MAX_RESULT = 2**16  # bytes of a response in a file of results, on average
 
 _ENDPOINTS = ("/chat/completions", "/completions")
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 60.0  # seconds between two looks at a batch
-_RESULTS_LAST = 30 * 86400.0  # seconds for which services keep a batch's results
 _GONE = "gone"
 _ENDED = ("completed", "failed", "expired", "cancelled", _GONE)
 
 Batch = dict[str, Any]
-"""A batch as it is noted: `id`, `ids` of requests whose responses were not taken yet, and `at`."""
+"""A batch as it is noted: `id`, and `ids` of requests whose responses were not taken yet."""
 
 
 class BatchInterface:
@@ -69,9 +68,8 @@ class BatchInterface:
         self.noted = open_cache("batches", folder)
 
     def send(
-        self, client: Any, requests: Sequence[ApiRequest], positions: Sequence[int],
-        settle: Callable[[int, ModelResponse | RequestFailed], None],
-    ) -> None:  # fmt: skip
+        self, client: Any, requests: Sequence[ApiRequest], positions: Sequence[int], settle: Settle
+    ) -> None:
         """Ask by batches: those under way that hold a request, and new ones.
 
         Args:
@@ -96,8 +94,6 @@ class BatchInterface:
             All batches with requests of this run, and for each the positions of its requests by id.
         """
         prefix = hashlib.sha256(self._root.encode()).hexdigest()[:16] + "/"
-        noted: dict[str, Batch] = self.noted.get_all()
-        self.noted.discard(k for k, b in noted.items() if b["at"] < time.time() - _RESULTS_LAST)
         batches = {key: b for key, b in self.noted.get_all().items() if key.startswith(prefix)}
         wanted, rest = _find(batches, payloads)
         if wanted:
@@ -109,16 +105,16 @@ class BatchInterface:
             content = b"".join(line for _, line in lines.values())
             file = {"file": ("requests.jsonl", content, "application/jsonl")}
             uploaded = self._call("POST", "/files", files=file, data={"purpose": "batch"})
-            created, key = self._create(uploaded["id"]), prefix + str(uploaded["id"])
-            batches[key] = {"id": created, "at": time.time(), "ids": [*lines]}
+            key = prefix + str(uploaded["id"])
+            batches[key] = {"id": self._create(uploaded["id"]), "ids": [*lines]}
             self.noted.put_many({key: batches[key]})
             wanted[key] = {request: i for request, (i, _) in lines.items()}
         return {key: batches[key] for key in wanted}, wanted
 
     def _wait(
-        self, batches: dict[str, Batch], wanted: Mapping[str, Mapping[str, int]], settle: Any
+        self, batches: dict[str, Batch], wanted: Mapping[str, Mapping[str, int]], settle: Settle
     ) -> None:
-        """Wait for batches and settle what each brings; then it is noted as taken."""
+        """Wait for batches, and settle what each brings."""
         wait, done = _FIRST_WAIT, dict.fromkeys(batches, 0)
         total = sum(len(batch["ids"]) for batch in batches.values())
         with tqdm(total=total, desc=f"Batches: {self._client.role}") as bar:
@@ -127,10 +123,8 @@ class BatchInterface:
                     state = self._state(batch["id"])
                     counts = state.get("request_counts") or {}
                     done[key] = sum(int(counts.get(kind) or 0) for kind in ("completed", "failed"))
-                    bar.set_postfix_str(str(state["status"]), refresh=False)
                     if state["status"] in _ENDED:
-                        del batches[key]
-                        self._take(state, key, batch, wanted[key], settle)
+                        self._take(state, key, batches.pop(key), wanted[key], settle)
                 bar.n = min(total, sum(done.values()))
                 bar.refresh()
                 if batches:
@@ -139,7 +133,7 @@ class BatchInterface:
 
     def _take(
         self, state: Mapping[str, Any], key: str, batch: Batch, wanted: Mapping[str, int],
-        settle: Any,
+        settle: Settle,
     ) -> None:  # fmt: skip
         """Settle the requests of a batch that has ended, and note what of it is not taken yet.
 
@@ -198,11 +192,7 @@ class BatchInterface:
         except RequestFailed as failure:
             if failure.reason != "status 404":
                 raise
-            log.warning(
-                "%s: the service does not know the batch %s any more; its requests are sent again",
-                self._client.role, batch,
-            )  # fmt: skip
-            return {"status": _GONE}
+            return {"status": _GONE}  # its requests are sent again
         return {**state, "status": str(state.get("status")).lower()}
 
     def _parse_line(self, line: bytes) -> tuple[str, ModelResponse | RequestFailed]:
@@ -235,14 +225,15 @@ class BatchInterface:
         for number in itertools.count(1):
             try:
                 return attempt(number)
-            except (RequestFailed, ValueError) as error:
+            except RequestFailed as error:
+                failure = error
+            except ValueError:
                 failure = RequestFailed("no JSON in the body")
-                failure = error if isinstance(error, RequestFailed) else failure
-                breaker.record_attempt(failure)
-                if not failure.retry or (policy.strict and number >= policy.attempts):
-                    raise failure from error
-                breaker.check()  # raises where nothing has come for minutes
-                time.sleep(policy.wait(failure, number))
+            breaker.record_attempt(failure)
+            if not failure.retry or (policy.strict and number >= policy.attempts):
+                raise failure
+            breaker.check()  # raises where nothing has come for minutes
+            time.sleep(policy.wait(failure, number))
 
     def _once(self, method: str, path: str, limit: int = MAX_BYTES, **more: Any) -> bytes:
         """Return the body of one response."""

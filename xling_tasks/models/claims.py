@@ -112,9 +112,8 @@ def fill_support(prompt: PromptTemplate, claims: Sequence[str], reference: str) 
 def _read_support(value: dict[str, Any] | None, count: int) -> list[bool | None]:
     rows = value["verdicts"] if value else ()
     pairs = [(row["claim"], row["verdict"] == "SUPPORTED") for row in rows]
-    if any(number == 0 for number, _ in pairs):  # counted from 0: each would be another's
-        return [None] * count
-    return read_numbered(pairs, count)
+    counted_from_0 = any(number == 0 for number, _ in pairs)
+    return read_numbered([] if counted_from_0 else pairs, count)
 
 
 def read_numbered(pairs: Sequence[tuple[int, bool]], count: int) -> list[bool | None]:

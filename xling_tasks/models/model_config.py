@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -57,6 +58,9 @@ class ModelConfig:
     deadline: float = 600.0
     batch: bool = False
     both_orders: bool = False
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.__dict__, sort_keys=True, default=str))
 
     @classmethod
     def parse(cls, name: str, value: Any) -> ModelConfig:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from xling_tasks.errors import BackendError
+from xling_tasks.failed_response import ModelResponse
 from xling_tasks.log import log
 from xling_tasks.secrets import redact_log
 
@@ -34,6 +35,10 @@ class RequestFailed(Exception):
         super().__init__(reason)
         self.reason, self.detail, self.retry = reason, detail, retry
         self.wait, self.kind = wait, kind
+
+
+Settle = Callable[[int, ModelResponse | RequestFailed], None]
+"""Called with what came of a request the moment it is known, perhaps in another thread."""
 
 
 class ServiceUnavailable(BackendError):
@@ -80,11 +85,10 @@ class CircuitBreaker:
 
     Attributes:
         outstanding: Requests that wait for their response.
-        reasons: Failed attempts by reason.
     """
 
     def __init__(self, role: str, policy: RetryPolicy, concurrency: int) -> None:
-        self.role, self.policy, self.reasons = role, policy, Counter[str]()
+        self.role, self._policy, self._reasons = role, policy, Counter[str]()
         self._limit, self._failed_in_row = max(10, 2 * concurrency), 0
         self._responded, self._malformed, self.outstanding = False, 0, 0
         self.begin()
@@ -103,10 +107,10 @@ class CircuitBreaker:
         self._attempts += 1
         if failure.kind == "malformed":
             self._malformed = max(self._malformed, attempt)
-        if failure.detail and not self.reasons[failure.reason]:
+        if failure.detail and not self._reasons[failure.reason]:
             detail = " ".join(redact_log(failure.detail[:2000]).split())[:200]
             log.warning("%s: %s: %s", self.role, failure.reason, detail)
-        self.reasons[failure.reason] += 1
+        self._reasons[failure.reason] += 1
 
     def record_failure(self, failure: RequestFailed) -> None:
         """Count a request that was given up."""
@@ -121,7 +125,7 @@ class CircuitBreaker:
         unknown = not self._responded and not self.outstanding
         if unknown and self._malformed >= MAX_MALFORMED:
             raise self.unavailable("no completion in anything that it sent; check base_url")
-        if self._attempts >= 3 and silent > self.policy.silence:
+        if self._attempts >= 3 and silent > self._policy.silence:
             raise self.unavailable(f"no response for {silent:.0f} s")
         if self._failed_in_row >= max(3, min(n_requests or self._limit, self._limit)):
             raise self.unavailable(f"{self._failed_in_row} requests in a row failed")
@@ -129,7 +133,7 @@ class CircuitBreaker:
     def unavailable(self, why: str) -> ServiceUnavailable:
         """Return the error that ends the run."""
         return ServiceUnavailable(
-            f"{self.role}: the service does not work ({why}; {format_reasons(self.reasons)}). "
+            f"{self.role}: the service does not work ({why}; {format_reasons(self._reasons)}). "
             "Everything so far is kept: start the same command again to go on"
         )
 

@@ -24,12 +24,15 @@ from xling_tasks.failed_response import (
 )
 from xling_tasks.harness.backends import clean_reply, speaks_chat
 from xling_tasks.models.http_api import ApiRequest, concurrency, is_api_backend, open_session, post
-from xling_tasks.models.retry import BAD_REQUEST, CircuitBreaker, RequestFailed, RetryPolicy
+from xling_tasks.models.retry import (
+    BAD_REQUEST,
+    CircuitBreaker,
+    RequestFailed,
+    RetryPolicy,
+    Settle,
+)
 
 BATCH = 64  # requests that a local model is given at a time
-
-Settle = Callable[[int, ModelResponse | RequestFailed], None]
-"""Called with what came of a request the moment it is known, perhaps in another thread."""
 
 
 class ModelClient:

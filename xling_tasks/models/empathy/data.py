@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from xling_tasks.data.tables import read_tables
 from xling_tasks.errors import DataError, no_such
@@ -27,8 +27,7 @@ SPLIT = (75, 5, 20)
 
 # The published file of emotional reactions lacks some of the spaces and names of the platform that
 # the other two have: these texts are used.
-_TEXTS_OF = MECHANISMS.index("interpretations")
-TEXTS_FILE = FILES[_TEXTS_OF]
+TEXTS_FILE = FILES[1]
 
 Profile = tuple[bool, bool, bool]
 """Which mechanisms a response has, in the order of `MECHANISMS`."""
@@ -65,13 +64,8 @@ class Split(NamedTuple):
     test: tuple[int, ...]
 
 
-class _Row(NamedTuple):
-    seeker: str
-    response: str
-    present: bool
-
-
-_Key = tuple[str, str, int]  # a pair's ids, and how many rows had them before
+_Rows = dict[tuple[str, str, int], tuple[str, str, bool]]
+"""A pair's ids, and how many rows had them before -> its texts, and whether it has a mechanism."""
 
 
 def load(folder: Path) -> EmpathyData:
@@ -93,34 +87,32 @@ def load(folder: Path) -> EmpathyData:
                     "equally often"
                 )
     ids_by_text: dict[str, set[str]] = defaultdict(set)
-    for key, row in files[_TEXTS_OF].items():
-        ids_by_text[_fold(row.seeker)].add(key[0])
+    for key, (seeker, _, _) in files[1].items():
+        ids_by_text[_fold(seeker)].add(key[0])
     pairs = []
     for key in files[0]:
-        a, b, c = rows_of_pair = [rows[key] for rows in files]
-        texts = rows_of_pair[_TEXTS_OF]
-        group = min(ids_by_text[_fold(texts.seeker)])
-        pairs.append(Pair(group, texts.seeker, texts.response, (a.present, b.present, c.present)))
+        seeker, response, _ = files[1][key]
+        a, b, c = (rows[key][2] for rows in files)
+        pairs.append(Pair(min(ids_by_text[_fold(seeker)]), seeker, response, (a, b, c)))
     digest = hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()[:12]
     return EmpathyData(tuple(pairs), digest)
 
 
-def _read_file(path: Path) -> dict[_Key, _Row]:
+def _read_file(path: Path) -> _Rows:
     (table,) = read_tables(path)
     table.require(COLUMNS)
-    rows: dict[_Key, _Row] = {}
+    rows: _Rows = {}
     seen: Counter[tuple[str, str]] = Counter()
     for number in table.rows:
-        cells = {name: collapse_whitespace(table.text(number, name) or "") for name in COLUMNS}
-        for name in COLUMNS[:4]:
-            if not cells[name]:
+        cells = [collapse_whitespace(table.text(number, name) or "") for name in COLUMNS]
+        for name, cell in zip(COLUMNS[:4], cells, strict=False):
+            if not cell:
                 raise DataError(f"{table.location(number, name)}: the field is empty; fill it in")
-        if cells["level"] not in ("0", "1", "2"):
+        ids, (seeker, response, level) = (cells[0], cells[1]), cells[2:]
+        if level not in ("0", "1", "2"):
             location = table.location(number, "level")
             raise DataError(f"{location}: expected 0, 1 or 2; mend the field")
-        ids = cells["sp_id"], cells["rp_id"]
-        row = _Row(cells["seeker_post"], cells["response_post"], cells["level"] != "0")
-        rows[(*ids, seen[ids])] = row
+        rows[(*ids, seen[ids])] = (seeker, response, level != "0")
         seen[ids] += 1
     return rows
 
@@ -141,12 +133,11 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
             f"{TEXTS_FILE}: {len(groups)} seeker posts cannot be split 75-5-20; 10 are the fewest; "
             "add pairs with other posts"
         )
-    part_of = dict.fromkeys(groups, 0)
-    part_of |= dict.fromkeys(groups[:n_test], 2)
-    part_of |= dict.fromkeys(groups[n_test : n_test + n_dev], 1)
+    number = {group: n for n, group in enumerate(groups)}
     parts: tuple[list[int], list[int], list[int]] = ([], [], [])
     for index, pair in enumerate(pairs):
-        parts[part_of[pair.group]].append(index)
+        n = number[pair.group]
+        parts[2 if n < n_test else 1 if n < n_test + n_dev else 0].append(index)
     return Split(*map(tuple, parts))
 
 
@@ -185,9 +176,8 @@ def held_out(data: EmpathyData, seed: int) -> list[Post]:
         groups[data.pairs[index].group].append(data.pairs[index])
     posts = []
     for group, pairs in groups.items():
-        shown = map(any, zip(*(pair.present for pair in pairs), strict=True))
-        post_id = f"epitome-{digest_of(group)[:10]}"
-        posts.append(Post(post_id, pairs[0].seeker, cast(Profile, tuple(shown))))
+        a, b, c = (any(pair.present[column] for pair in pairs) for column in range(3))
+        posts.append(Post(f"epitome-{digest_of(group)[:10]}", pairs[0].seeker, (a, b, c)))
     return posts
 
 
@@ -200,14 +190,11 @@ def draw(posts: list[Post], n: int, seed: int) -> list[Post]:
     if n > len(posts):
         raise DataError(f"--n {n}: the test part has {len(posts)} seeker posts")
     strata: dict[Profile, list[Post]] = defaultdict(list)
-    for post in posts:
+    for post in sorted(posts, key=lambda post: digest_of(seed, post.id)):
         strata[post.shown].append(post)
     exact = {shown: n * len(stratum) / len(posts) for shown, stratum in strata.items()}
     quota = {shown: int(number) for shown, number in exact.items()}
-    rest = sorted(exact, key=lambda shown: (quota[shown] - exact[shown], shown))
-    for shown in rest[: n - sum(quota.values())]:
+    by_remainder = sorted(exact, key=lambda shown: (quota[shown] - exact[shown], shown))
+    for shown in by_remainder[: n - sum(quota.values())]:
         quota[shown] += 1
-    chosen: list[Post] = []
-    for shown, stratum in strata.items():
-        chosen += sorted(stratum, key=lambda post: digest_of(seed, post.id))[: quota[shown]]
-    return sorted(chosen)
+    return sorted(post for shown, stratum in strata.items() for post in stratum[: quota[shown]])

@@ -46,14 +46,6 @@ class TransformerClassifier:
         """Return the mechanisms present in each (seeker post, response): logit above 0."""
         return [(a > 0, b > 0, c > 0) for a, b, c in self.logits(pairs)]
 
-    def count_cut(self, pairs: Sequence[tuple[str, str]]) -> int:
-        """Return how many pairs have a text longer than `max_tokens`."""
-        limit = self.made_of["max_tokens"]
-        texts = [_clean(text) for pair in pairs for text in pair]
-        ids = self._tokenizer(texts, verbose=False)["input_ids"] if texts else []
-        lengths = [len(row) for row in ids]
-        return sum(max(pair) > limit for pair in zip(lengths[::2], lengths[1::2], strict=True))
-
     def save(self, folder: Path) -> None:
         """Write weights (safetensors), configuration and tokenizer; nothing pickled."""
         from safetensors.torch import save_model
@@ -86,15 +78,15 @@ class TransformerClassifier:
         import torch
 
         order = sorted(range(len(pairs)), key=lambda i: (sum(map(len, pairs[i])), i))
-        ordered: list[Any] = [None] * len(pairs)
+        logits_of: list[Any] = [None] * len(pairs)
         self.network.eval()
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
             with torch.inference_mode():
                 logits = self.network(*self.inputs([pairs[i] for i in rows]))
             for row, values in zip(rows, logits.float().tolist(), strict=True):
-                ordered[row] = tuple(values)
-        return ordered
+                logits_of[row] = tuple(values)
+        return logits_of
 
     def inputs(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
         """Return ids and mask of the posts, ids and mask of the responses, each pairs x tokens."""

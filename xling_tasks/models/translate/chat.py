@@ -46,8 +46,7 @@ class ChatTranslator:
     def __init__(
         self, config: ModelConfig, prompt: PromptTemplate, cache: str | bool | None = False
     ) -> None:
-        # The translator caches outputs, so the backend need not.
-        self._backend = load_backend("translator", config, cache, caches=False)
+        self._backend = load_backend("translator", config, cache)
         self._prompt, self._room = prompt, config.max_gen_toks
         self._escape = escape_for(_tokenizer_of(self._backend.lm))
         rest = (self._backend.chat, prompt.digest, config.max_gen_toks, CLEANING)

@@ -32,8 +32,7 @@ _TITLE = regex.compile(
 )
 
 # Longer sentences are cut at a clause: translation models are trained on sentences.
-_LONGEST = 600
-_LONGEST_DENSE = 200
+_LONGEST, _LONGEST_UNSPACED = 600, 200
 _CLAUSE = regex.compile(r"[,;:،؛，；：、–—)）]\s*|\s+")
 
 
@@ -79,10 +78,17 @@ def split_sentences(text: str, language: str) -> SegmentedText:
     Raises:
         ImportError: If the language's splitter is not installed; the message names the extra.
     """
+    code = language_code(language)
+    longest = _LONGEST_UNSPACED if _is_unspaced(code) else _LONGEST
     start, lines = _split_lines(text)
     segments: list[Segment] = []
     for line, gap in lines:
-        segments += _sentences_of(line, language)
+        mark = _LIST_MARK.match(line)
+        at = mark.end() if mark else 0
+        stretches = [line[:at]] if at else []
+        for sentence in _align(line[at:], _split_line(line[at:], code)):
+            stretches += _cut(sentence, longest)
+        segments += [_segment(stretch) for stretch in stretches]
         segments[-1] = segments[-1]._replace(gap=segments[-1].gap + gap)
     return SegmentedText(start, tuple(segments))
 
@@ -90,22 +96,19 @@ def split_sentences(text: str, language: str) -> SegmentedText:
 def split_paragraphs(text: str, longest: int) -> SegmentedText:
     """Split a text into as few segments of whole paragraphs as have `longest` characters each."""
     start, lines = _split_lines(text)
-    groups: list[list[str]] = []  # text and gap
+    groups: list[tuple[str, str]] = []  # text and gap
     for line, gap in lines:
-        if groups and len(groups[-1][0] + groups[-1][1] + line) <= longest:
-            groups[-1] = [groups[-1][0] + groups[-1][1] + line, gap]
+        joined = "".join(groups[-1]) + line if groups else ""
+        if joined and len(joined) <= longest:
+            groups[-1] = (joined, gap)
         else:
-            groups.append([line, gap])
+            groups.append((line, gap))
     segments = (Segment(line, gap, bool(LETTER.search(line))) for line, gap in groups)
     return SegmentedText(start, tuple(segments))
 
 
 def require_splitter(language: str) -> None:
-    """Fail now rather than after generation.
-
-    Raises:
-        ImportError: As `split_sentences`.
-    """
+    """Fail now rather than after generation, with an ImportError as `split_sentences`."""
     _split_line("a", language_code(language))
 
 
@@ -118,26 +121,14 @@ def _split_lines(text: str) -> tuple[str, list[tuple[str, str]]]:
     return start, list(zip(parts[::2], [*parts[1::2], end], strict=True)) if body else []
 
 
-def _sentences_of(line: str, language: str) -> Iterator[Segment]:
-    """Yield the segments of one line."""
-    code = language_code(language)
-    mark = _LIST_MARK.match(line)
-    at = mark.end() if mark else 0
-    if at:
-        yield _segment(line[:at])
-    for sentence in _align(line[at:], _split_line(line[at:], code)):
-        for part in _cut(sentence, _LONGEST_DENSE if _is_unspaced(code) else _LONGEST):
-            yield _segment(part)
-
-
 def _is_unspaced(language: str) -> bool:
     row = find_language(language)
     return row is not None and row.unspaced
 
 
-def _segment(raw: str) -> Segment:
-    text = raw.rstrip()
-    return Segment(text, raw[len(text) :], bool(LETTER.search(text)))
+def _segment(stretch: str) -> Segment:
+    text = stretch.rstrip()
+    return Segment(text, stretch[len(text) :], bool(LETTER.search(text)))
 
 
 def _split_line(text: str, code: str) -> list[str]:
@@ -153,12 +144,10 @@ def _split_line(text: str, code: str) -> list[str]:
 
 def _align(text: str, sentences: Sequence[str]) -> list[str]:
     """Return stretches that give `text` exactly; a title stays with the name behind it."""
-    starts = [0]
-    position = 0
-    for sentence in sentences:
-        core = sentence.strip()
+    starts, position = [0], 0
+    for core in filter(None, map(str.strip, sentences)):
         begin = text.find(core, position)
-        if not core or begin < 0:
+        if begin < 0:
             continue
         if position and not _TITLE.search(text[starts[-1] : begin]):
             starts.append(begin)

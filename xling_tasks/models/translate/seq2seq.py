@@ -174,10 +174,7 @@ class Seq2Seq:
         return min(_TOKENS_PER_TOKEN * source_tokens + _TOKENS_MORE, self._positions - 1)
 
     def _decoding(self, pair: Pair, max_new_tokens: int, attempt: int) -> Any:
-        """Return greedy decoding or sampling, with nothing but the ids that the model needs.
-
-        The checkpoint's own generation settings (beams, penalties, a forced end) are set aside.
-        """
+        """Return greedy decoding or sampling, without the checkpoint's beams and penalties."""
         from transformers import GenerationConfig
 
         how: dict[str, Any] = {**SAMPLING, "top_k": 0} if attempt else {"do_sample": False}

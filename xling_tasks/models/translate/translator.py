@@ -7,7 +7,6 @@ ready translations (`file`). What cannot be translated is None: never empty, nev
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,28 +61,22 @@ def load_translator(
 ) -> Translator:
     """Return the translator of a setting; the same one for the same setting.
 
-    Args:
-        config: The setting.
-        cache: The setting `xling_cache`.
-        prompt: What models of the harness are asked with; ours without one.
+    Models of the harness are asked with `prompt`; with ours if there is none.
 
     Raises:
         XlingError: If the file is wrong, or the model cannot be built.
     """
     if config.model in (SEQ2SEQ, FILE):
-        # Which they do not use: others must not load a second copy.
-        prompt = None
+        prompt = None  # which they do not use: others must not load a second copy
     elif prompt is None:
         prompt = PromptTemplates().get("translate", "en")
-    setting = json.dumps(config.__dict__, sort_keys=True, default=str)
-    return _shared(setting, cache, prompt, id_of_model(config))
+    return _shared(config, cache, prompt, id_of_model(config))
 
 
 @functools.lru_cache(maxsize=4)
 def _shared(
-    setting: str, cache: str | bool | None, prompt: PromptTemplate | None, model_id: int
+    config: ModelConfig, cache: str | bool | None, prompt: PromptTemplate | None, model_id: int
 ) -> Translator:
-    config = ModelConfig(**json.loads(setting))
     if config.model == FILE:
         return FileTranslator(config)
     engine = Seq2Seq(config) if prompt is None else ChatTranslator(config, prompt, cache)
