@@ -267,14 +267,14 @@ _NAMES = (
 
 def _place(task: str) -> Any:
     """What a task of ours is about, by its name; None for others."""
-    from xling_tasks.criteria import CRITERIA, Place
+    from xling_tasks.criteria import CRITERIA, TaskKey
 
     for pattern, dataset in _NAMES:
         if match := pattern.fullmatch(task):
             parts = [part for part in match.groups()[1:] if part is not None]
             if CRITERIA[match[1]].several_languages:
-                return Place(match[1], parts[0] if parts else dataset, "")
-            return Place(match[1], parts[0] if len(parts) > 1 else dataset, parts[-1])
+                return TaskKey(match[1], parts[0] if parts else dataset, "")
+            return TaskKey(match[1], parts[0] if len(parts) > 1 else dataset, parts[-1])
     return None
 
 

@@ -37,8 +37,8 @@ def model_of(tasks: Mapping[str, Mapping[str, Any]], name: str = "m") -> Model:
     run, filled = Results(Path("results_memory.json"), content), []
     for key, own in tasks.items():
         result = TaskResults(key, run)
-        assert result.place is not None
-        task = Task(name, result.place, result)
+        assert result.task_key is not None
+        task = Task(name, result.task_key, result)
         rows = map(partial(reduce_sample, task.per_question), map(dict, own["rows"]))
         filled.append(fill(task, rows))
     return Model(name, name, filled)

@@ -71,11 +71,11 @@ def jackknife_error(
         score([value for i, value in enumerate(values) if i % count != group])
         for group in range(count)
     ]
-    defined = [each for each in scores if each is not None and math.isfinite(each)]
+    defined = [item for item in scores if item is not None and math.isfinite(item)]
     if len(defined) < count:
         return None
     mean = math.fsum(defined) / count
-    return math.sqrt((count - 1) / count * math.fsum((each - mean) ** 2 for each in defined))
+    return math.sqrt((count - 1) / count * math.fsum((item - mean) ** 2 for item in defined))
 
 
 def sums_error(score: Score, sums: Sequence[Sequence[float] | None]) -> float | None:

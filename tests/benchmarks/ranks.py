@@ -18,7 +18,7 @@ from in_memory import exam, model_of, similar
 from scipy.stats import norm
 from xling_metrics.stats.rank_intervals import rank_intervals
 
-from xling_tasks.criteria import panel_of
+from xling_tasks.criteria import metric_key_of
 from xling_tasks.report.estimates import Group
 from xling_tasks.report.verdicts import Comparison, Options, test_ways
 
@@ -48,7 +48,7 @@ def intervals(kind: str, values: np.ndarray) -> list[tuple[int, int]]:
     tests = {}
     for i, j in combinations(range(len(tasks)), 2):
         groups = Group(1, tasks[i], name), Group(-1, tasks[j], name)
-        panel, code = panel_of(tasks[i].place, name)
+        panel, code = metric_key_of(tasks[i].task_key, name)
         pair = Comparison("m", panel, code, endpoint, groups, kind="models")
         tests[i, j] = test_ways(pair, Options())
     return [(own.low, own.high) for own in rank_intervals(len(values), tests)]

@@ -7,7 +7,7 @@ import json
 import pytest
 from xling_metrics.languages import ALL_LANGUAGES
 
-from xling_tasks.criteria import CRITERIA, Form, Place, about, form_of, panel_of, place_of
+from xling_tasks.criteria import CRITERIA, Form, TaskKey, about, form_of, metric_key_of, task_key_of
 from xling_tasks.errors import DataError
 
 
@@ -43,7 +43,7 @@ def test_the_endpoint_is_at_the_temperature_that_the_criterion_names(
 def test_what_is_recorded_is_read_back(criterion):
     recorded = json.loads(json.dumps(about(criterion, "liveqa", ["hi", "es"], ["acc"])))
     language = "" if CRITERIA[criterion].several_languages else "hi"
-    assert place_of("any_name_at_all", recorded) == Place(criterion, "liveqa", language)
+    assert task_key_of("any_name_at_all", recorded) == TaskKey(criterion, "liveqa", language)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_is_recorded_is_read_back(criterion):
 def test_a_record_that_cannot_be_read_is_an_error_and_no_guess(change, said):
     recorded = {**about("correctness", "liveqa", ["hi"], []), **change}
     with pytest.raises(DataError, match=said):
-        place_of("xlinghealth_correctness_liveqa_hi", recorded)
+        task_key_of("xlinghealth_correctness_liveqa_hi", recorded)
 
 
 def test_every_metric_of_a_run_is_in_the_table(run):
@@ -72,17 +72,17 @@ def test_every_metric_of_a_run_is_in_the_table(run):
         ("mmedbench_rationale_ft", "demo", "ja"),
     ]  # fmt: skip
     metadata = {"source_encoder": False, "encoder": False, "topic_seeds": 2, "k": 2}
-    tasks = {name_of(*place): Place(*place) for place in places}
+    tasks = {name_of(*place): TaskKey(*place) for place in places}
     results = run(list(tasks), limit=2, metadata=metadata)
     for task, expected in tasks.items():
         recorded = results["configs"][task]["metadata"]["xling"]["about"]
-        place = place_of(task, recorded)
+        place = task_key_of(task, recorded)
         assert place == expected
         if not CRITERIA[place.criterion].several_languages:
             assert recorded["languages"] == [expected.language]
         assert set(recorded["languages"]) <= set(ALL_LANGUAGES)
         for name, better in results["higher_is_better"][task].items():
-            record = CRITERIA[place.criterion].metrics[panel_of(place, name)[0].metric]
+            record = CRITERIA[place.criterion].metrics[metric_key_of(place, name)[0].metric]
             assert record.higher_is_better is better, name
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xling_tasks.criteria.forms import Criterion, Endpoint
 from xling_tasks.criteria.metric import DisplayText, Metric, counted, failure
 from xling_tasks.criteria.sample import answer_part, number, question_part
-from xling_tasks.criteria.shown import Found, Shown
+from xling_tasks.criteria.sample_view import SampleResult, SampleView
 from xling_tasks.tasks.task import Answered, HealthTask
 
 NAME = "says_please"
@@ -29,9 +29,9 @@ TOY = Criterion(
     "A toy is asked.",
     METRICS,
     (Endpoint(NAME),),
-    shown=Shown(
+    shown=SampleView(
         lambda sample, code, _: [question_part(sample, code), answer_part(sample, code)],
-        found=lambda sample, _: Found(
+        found=lambda sample, _: SampleResult(
             "polite" if sample.get(NAME) else "curt", number(sample[NAME])
         ),
         tones={"polite": "good", "curt": "bad"},

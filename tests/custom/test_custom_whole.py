@@ -143,7 +143,9 @@ def test_a_replay_scores_the_same_answers_again(run, outs, serve, tmp_path):
 def test_limit_cuts_the_same_questions_in_all_languages(evaluated, tmp_path):
     path = write_csv(tmp_path / "clinic.csv", rows())
     (model,) = read_models([evaluated("out", path, limit=7)])
-    assert {task.place.language: len(task.ids) for task in model.tasks} == dict.fromkeys(CODES, 7)
+    assert {task.task_key.language: len(task.ids) for task in model.tasks} == dict.fromkeys(
+        CODES, 7
+    )
     assert {task.results.count["effective"] for task in model.tasks} == {7}
     assert all(task.limited and task.ids == model.tasks[0].ids for task in model.tasks)
 

@@ -25,7 +25,7 @@ from xling_metrics.stats.jackknife import jackknife_difference
 from xling_metrics.stats.proportions import mcnemar_mid_p, paired_proportions
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.criteria import Panel
+from xling_tasks.criteria import MetricKey
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.comparisons import find_reason
 from xling_tasks.report.data import read_models
@@ -336,8 +336,8 @@ def test_only_what_moves_a_metric_counts(metric, english, other, unlike):
         recorded = made["config"]["metadata"]["xling"]
         recorded |= {"settings": settings, "generation_kwargs": given.get("generation_kwargs", {})}
         tasks[key] = made
-    spanish, first_ = sorted(model_of(tasks).tasks, key=lambda x: x.place.language, reverse=True)
-    reason, differs = find_reason(spanish, first_, Panel(criterion, "demo", name, temperature))
+    spanish, first_ = sorted(model_of(tasks).tasks, key=lambda x: x.task_key.language, reverse=True)
+    reason, differs = find_reason(spanish, first_, MetricKey(criterion, "demo", name, temperature))
     assert reason == ("unlike" if unlike else "") and unlike in "".join(
         what for what, *_ in differs
     )

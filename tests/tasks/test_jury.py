@@ -309,7 +309,7 @@ def test_a_jurys_run_is_reported_annotated_and_replayed(run, jury, tmp_path, cap
         run(tasks, metadata={"judge": [judges[0], "self"]}, **replay)
     # Of the samples those without a majority are unread, and the others have their labels.
     (model,) = read_models([out])
-    task = next(task for task in model.tasks if task.place.language == "en")
+    task = next(task for task in model.tasks if task.task_key.language == "en")
     labels = [sample["n_judged"]["label"] for sample in results["samples"][C + "en"]]
     assert {None, MORE, CONTRA} == set(labels)
     for metric in ("contradictory", "more_comprehensive"):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from xling_tasks import __version__
 from xling_tasks.commands.options import add_family, add_folders, add_output
-from xling_tasks.criteria import CRITERIA, ENGLISH, Found
+from xling_tasks.criteria import CRITERIA, ENGLISH, SampleResult
 from xling_tasks.criteria.rates import IN_LANGUAGE, RATES
 from xling_tasks.criteria.sample import as_text, mapping, missing, number
 from xling_tasks.errors import DataError
@@ -84,8 +84,8 @@ def samples(options: argparse.Namespace) -> str:
         for path in (to / "data").glob("*.js"):
             path.unlink()  # of an earlier page
         index = [
-            write_group(to, at, group, sources)
-            for at, (group, sources) in enumerate(groups.items())
+            write_group(to, position, group, sources)
+            for position, (group, sources) in enumerate(groups.items())
         ]
         content = {"groups": index, "flags": FLAGS}
         (to / "index.html").write_text(make_page(content), encoding="utf-8", newline="\n")
@@ -111,17 +111,19 @@ def find_groups(
     notes: list[str] = []
     for model in find_models(folders, families, only_ours=False):
         name, tasks = model.name, model.tasks
-        told = tell_remarks([{"model": name, **note} for note in model.notes], [])
-        notes += [f"{remark.title}. {' '.join(remark.lines)}" for remark in told]
-        without = [task for task, own in tasks.items() if not own.samples.path.is_file()]
+        tellings = tell_remarks([{"model": name, **note} for note in model.notes], [])
+        notes += [f"{remark.title}. {' '.join(remark.lines)}" for remark in tellings]
+        without = [task for task, members in tasks.items() if not members.samples.path.is_file()]
         if without:
-            shown = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
-            notes.append(f"{name}: {many(len(without), 'task')} without logged samples ({shown}).")
-        for task, own in tasks.items():
+            display = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
+            notes.append(
+                f"{name}: {many(len(without), 'task')} without logged samples ({display})."
+            )
+        for task, members in tasks.items():
             if task not in without:
-                place = own.place
-                group = (place.criterion, place.dataset) if place else (task, "")
-                groups.setdefault(Group(name, *group), []).append(own)
+                task_key = members.task_key
+                group = (task_key.criterion, task_key.dataset) if task_key else (task, "")
+                groups.setdefault(Group(name, *group), []).append(members)
     if not groups:
         raise DataError(
             f"{', '.join(folders)}: no samples in it; run lm_eval again with --log_samples"
@@ -129,11 +131,11 @@ def find_groups(
     order = list(CRITERIA)
 
     def sort_key(group: Group) -> tuple[int, str, str, str]:
-        at = order.index(group.criterion) if group.criterion in order else len(order)
-        return at, group.criterion, group.dataset, group.model
+        position = order.index(group.criterion) if group.criterion in order else len(order)
+        return position, group.criterion, group.dataset, group.model
 
-    known = sorted(groups, key=sort_key)
-    return {group: groups[group] for group in known}, notes
+    present = sorted(groups, key=sort_key)
+    return {group: groups[group] for group in present}, notes
 
 
 def write_group(to: Path, at: int, group: Group, sources: Sequence[TaskResults]) -> dict[str, Any]:
@@ -142,15 +144,15 @@ def write_group(to: Path, at: int, group: Group, sources: Sequence[TaskResults])
     for source in sources:
         for question, code, entry in read_entries(group.criterion, source):
             questions.setdefault(question, {}).setdefault(code, entry)
-    codes = in_order({code for own in questions.values() for code in own})
+    codes = in_order({code for chosen in questions.values() for code in chosen})
     rows = []
     names = list(questions)
-    canary = words.unique(text for own in sources for text in find_canaries(own))
+    canary = words.unique(text for chosen in sources for text in find_canaries(chosen))
     for start in range(0, len(names), CHUNK):
         chunk = {}
         for question in names[start : start + CHUNK]:
-            own = questions.pop(question)
-            ordered = {code: own[code] for code in codes if code in own}
+            chosen = questions.pop(question)
+            ordered = {code: chosen[code] for code in codes if code in chosen}
             chunk[question] = {code: entry.pop("texts") for code, entry in ordered.items()}
             first = next(iter(ordered.values()))
             title = ordered.get(ENGLISH, first)["title"]
@@ -162,9 +164,9 @@ def write_group(to: Path, at: int, group: Group, sources: Sequence[TaskResults])
         path = to / "data" / f"{at}_{start // CHUNK}.js"
         write_call(path, canary, "texts", at, start // CHUNK, chunk)
     write_call(to / "data" / f"{at}.js", canary, "rows", at, rows)
-    known = CRITERIA.get(group.criterion)
+    definition = CRITERIA.get(group.criterion)
     return {
-        **group._asdict(), "title": known.title if known else group.criterion,
+        **group._asdict(), "title": definition.title if definition else group.criterion,
         "dataset_name": words.dataset_name(group.dataset), "n": len(rows), "chunk": CHUNK,
         "languages": {code: language_name(code) for code in codes},
     }  # fmt: skip
@@ -178,26 +180,28 @@ def find_canaries(source: TaskResults) -> list[str]:
 def write_call(path: Path, canary: Sequence[str], name: str, *values: Any) -> None:
     """Write values as a call: a page that was opened from disk may load scripts alone."""
     notes = "".join(f"// {json.dumps(text)}\n" for text in canary)
-    told = ",".join(json.dumps(value, ensure_ascii=True, separators=(",", ":")) for value in values)
-    path.write_text(f"{notes}{name}({told})\n", encoding="ascii", newline="\n")
+    lines = ",".join(
+        json.dumps(value, ensure_ascii=True, separators=(",", ":")) for value in values
+    )
+    path.write_text(f"{notes}{name}({lines})\n", encoding="ascii", newline="\n")
 
 
 def find_gap(entries: Mapping[str, Mapping[str, Any]]) -> float | None:
     """Return how far the worst language lies below English."""
     english = entries.get(ENGLISH, {}).get("score")
-    others = [
+    remaining = [
         e["score"] for code, e in entries.items() if code != ENGLISH and e["score"] is not None
     ]
-    return None if english is None or not others else english - min(others)
+    return None if english is None or not remaining else english - min(remaining)
 
 
 def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield question, language and what is shown of every sample of a task."""
-    language = source.place.language if source.place else ""
+    language = source.task_key.language if source.task_key else ""
     higher = source.directions
     primary = {name: higher.get(name) for name in source.primary}
-    known = CRITERIA.get(criterion)
-    tones = known.shown.tones if known and known.shown else {}
+    definition = CRITERIA.get(criterion)
+    tones = definition.shown.tones if definition and definition.shown else {}
     for line, sample in source.samples.stream(dict):
         with reading(f"{source.samples.path}, row {line}"):
             doc = mapping(sample.get("doc"))
@@ -207,10 +211,10 @@ def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str
             for code in languages_in(criterion, sample, language):
                 parts = parts_of(criterion, sample, code)
                 found = find_label(criterion, sample, code, primary)
-                asked = parts[0].passages[0].text[: 2 * _TITLE] if parts else ""
+                requested = parts[0].passages[0].text[: 2 * _TITLE] if parts else ""
                 right = None if found.right is None else ("bad", "good")[found.right]
                 yield name, code, {
-                    "title": " ".join(asked.split())[:_TITLE],
+                    "title": " ".join(requested.split())[:_TITLE],
                     "label": found.label[:80], "score": found.score, "right": found.right,
                     "tone": tones.get(found.label, right or ""),
                     "flags": list(words.unique(find_flags(criterion, sample, code))),
@@ -232,9 +236,9 @@ def find_values(criterion: str, sample: Mapping[str, Any], language: str) -> lis
     """Return what was measured of a sample in one language, by name."""
     values = []
     for name in sample.keys() - KNOWN:
-        own = CRITERIA[criterion].split(name).language if several_languages(criterion) else ""
+        rows = CRITERIA[criterion].split(name).language if several_languages(criterion) else ""
         text = as_text(sample[name])
-        if own in ("", language, "avg") and (
+        if rows in ("", language, "avg") and (
             not isinstance(sample[name], (list, dict)) or len(text) <= 200
         ):
             values.append((name, text[:_SHORT]))
@@ -246,17 +250,21 @@ def find_values(criterion: str, sample: Mapping[str, Any], language: str) -> lis
 
 def find_label(
     criterion: str, sample: Mapping[str, Any], language: str, primary: Mapping[str, bool | None]
-) -> Found:
+) -> SampleResult:
     """Return an answer's label, its score, and whether it is right."""
-    known = CRITERIA.get(criterion)
-    if known is not None and known.shown is not None and known.shown.found is not None:
-        return known.shown.found(sample, language)
+    definition = CRITERIA.get(criterion)
+    if (
+        definition is not None
+        and definition.shown is not None
+        and definition.shown.found is not None
+    ):
+        return definition.shown.found(sample, language)
     label = mapping(sample.get("n_judged")).get("label")
     for name, higher in primary.items():
         value = _share(sample.get(name))
         if value is not None:
-            return Found(label or "", -value if higher is False else value)
-    return Found(label or "")
+            return SampleResult(label or "", -value if higher is False else value)
+    return SampleResult(label or "")
 
 
 def find_flags(criterion: str, sample: Mapping[str, Any], language: str) -> Iterator[str]:
@@ -265,20 +273,22 @@ def find_flags(criterion: str, sample: Mapping[str, Any], language: str) -> Iter
     for name, value in sample.items():
         share = _share(value)
         if share is not None:
-            base, own = _split(criterion, name)
+            base, rows = _split(criterion, name)
             flag = RATES[base].flag if base in RATES and share > 0 else ""
             if (
-                own in ("", language)
+                rows in ("", language)
                 and flag
                 and not (several and flag in ("content_filter", "failed"))
             ):
                 yield flag
-            elif own in ("", language) and share < 0.5 and base in IN_LANGUAGE:
+            elif rows in ("", language) and share < 0.5 and base in IN_LANGUAGE:
                 yield "off_language"
     if several:
         codes = list(mapping(mapping(sample.get("doc")).get("text")))
-        at = str(codes.index(language)) if language in codes else ""
-        outcomes = {said[0] for where, said in missing(sample).items() if where[0] == at}
+        position = str(codes.index(language)) if language in codes else ""
+        outcomes = {
+            text[0] for location, text in missing(sample).items() if location[0] == position
+        }
         flags = {CONTENT_FILTER: "content_filter", REQUEST_FAILED: "failed"}
         yield from (flags[name] for name in flags if name in outcomes)
         reason = mapping(sample.get(f"n_claims_{language}")).get("unscored")
@@ -301,6 +311,6 @@ def _split(criterion: str, name: str) -> tuple[str, str]:
 def _share(value: Any) -> float | None:
     """Return a number, or hits of so many as a share."""
     if isinstance(value, list) and len(value) == 2:
-        hits, of = map(number, value)
-        return None if hits is None or not of else hits / of
+        hits, total = map(number, value)
+        return None if hits is None or not total else hits / total
     return number(value)

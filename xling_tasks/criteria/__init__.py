@@ -18,6 +18,14 @@ from xling_tasks.criteria.labels import (
     of_judge,
 )
 from xling_tasks.criteria.metric import DisplayText, Metric
-from xling_tasks.criteria.places import FORMAT, Panel, Place, about, panel_of, place_of, primary_of
-from xling_tasks.criteria.shown import Found, Shown
+from xling_tasks.criteria.sample_view import SampleResult, SampleView
 from xling_tasks.criteria.table import CRITERIA, Form, declared, form_of
+from xling_tasks.criteria.task_keys import (
+    FORMAT,
+    MetricKey,
+    TaskKey,
+    about,
+    metric_key_of,
+    primary_of,
+    task_key_of,
+)

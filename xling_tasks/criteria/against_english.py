@@ -24,7 +24,7 @@ from xling_tasks.criteria.sample import (
     number,
     words,
 )
-from xling_tasks.criteria.shown import Found, Shown
+from xling_tasks.criteria.sample_view import SampleResult, SampleView
 from xling_tasks.failed_response import is_empty, is_failed, is_filtered
 
 AGAIN = "again"
@@ -250,11 +250,13 @@ def _supported(claims: Any, marks: Any) -> list[Passage]:
     return passages
 
 
-def _shared(sample: Mapping[str, Any], language: str) -> Found:
-    return Found(score=_agreement(sample, language, "information_f1_by_prompt"))
+def _shared(sample: Mapping[str, Any], language: str) -> SampleResult:
+    return SampleResult(score=_agreement(sample, language, "information_f1_by_prompt"))
 
 
-INFORMATION = criterion("information", INFORMATION_METRICS, Shown(_claim_parts, _RECORDS, _shared))
+INFORMATION = criterion(
+    "information", INFORMATION_METRICS, SampleView(_claim_parts, _RECORDS, _shared)
+)
 
 
 # Empathy: its kinds in both
@@ -354,11 +356,13 @@ def _mechanisms(sample: Mapping[str, Any], language: str) -> str:
     return ", ".join(map(words, names)) or "none"
 
 
-def _profile_found(sample: Mapping[str, Any], language: str) -> Found:
+def _profile_found(sample: Mapping[str, Any], language: str) -> SampleResult:
     score = _agreement(sample, language, "empathy")
     if score is None or language == ENGLISH:
-        return Found("", score)
-    return Found("same profile" if score else "other profile", score, score == 1)
+        return SampleResult("", score)
+    return SampleResult("same profile" if score else "other profile", score, score == 1)
 
 
-EMPATHY = criterion("empathy", EMPATHY_METRICS, Shown(_profile_parts, _RECORDS, _profile_found))
+EMPATHY = criterion(
+    "empathy", EMPATHY_METRICS, SampleView(_profile_parts, _RECORDS, _profile_found)
+)

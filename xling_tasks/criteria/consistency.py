@@ -21,7 +21,7 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shown import Found, Shown
+from xling_tasks.criteria.sample_view import SampleResult, SampleView
 
 SIMILAR = ("sim_sent", "bertscore_f1", "sim_1gram")
 """The similarities that stand for all, the first that a run has."""
@@ -145,14 +145,14 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     return [question_part(sample, language), *parts, Part("Answers", remaining)]
 
 
-def _found(sample: Mapping[str, Any], _: str) -> Found:
+def _found(sample: Mapping[str, Any], _: str) -> SampleResult:
     """Return the first similarity that there is, at the highest temperature."""
     for stem in SIMILAR:
         for suffix in ("", "_src"):
             names = [n for n in sample if re.fullmatch(rf"{stem}{suffix}_t[\d.]+", n)]
             if names:
-                return Found(score=number(sample[max(names, key=_tau)]))
-    return Found()
+                return SampleResult(score=number(sample[max(names, key=_tau)]))
+    return SampleResult()
 
 
 def _tau(name: str) -> float:
@@ -162,5 +162,5 @@ def _tau(name: str) -> float:
 CONSISTENCY = criterion(
     "consistency",
     METRICS,
-    Shown(_parts, (), _found),
+    SampleView(_parts, (), _found),
 )

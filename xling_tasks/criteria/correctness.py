@@ -33,7 +33,7 @@ from xling_tasks.criteria.sample import (
     question_part,
     words,
 )
-from xling_tasks.criteria.shown import Found, Shown
+from xling_tasks.criteria.sample_view import SampleResult, SampleView
 
 REFERENCE = "Reference answer"
 
@@ -220,11 +220,11 @@ def _verdict(record: Mapping[str, Any], who: str = "") -> Passage:
     return Passage(as_text(record.get("reply") or ""), "", who + text, tone)
 
 
-def _found(sample: Mapping[str, Any], _: str) -> Found:
+def _found(sample: Mapping[str, Any], _: str) -> SampleResult:
     label = mapping(sample.get("n_judged")).get("label")
     if not isinstance(label, str):
-        return Found()
-    return Found(label, -BADNESS[label] if label in BADNESS else None, RIGHT.get(label))
+        return SampleResult()
+    return SampleResult(label, -BADNESS[label] if label in BADNESS else None, RIGHT.get(label))
 
 
-CORRECTNESS = criterion("correctness", METRICS, Shown(_parts, ("n_judged",), _found, TONES))
+CORRECTNESS = criterion("correctness", METRICS, SampleView(_parts, ("n_judged",), _found, TONES))

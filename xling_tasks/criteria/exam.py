@@ -21,7 +21,7 @@ from xling_tasks.criteria.sample import (
     question_part,
     replies,
 )
-from xling_tasks.criteria.shown import Found, Shown
+from xling_tasks.criteria.sample_view import SampleResult, SampleView
 
 
 class ExamAnswer(NamedTuple):
@@ -213,16 +213,16 @@ def likelihoods(sample: Mapping[str, Any]) -> list[tuple[float, str]]:
     return sorted(rows, key=lambda row: -row[0])
 
 
-def _found(sample: Mapping[str, Any], _: str) -> Found:
+def _found(sample: Mapping[str, Any], _: str) -> SampleResult:
     score = number(sample.get("acc"))
     if score is None:
-        return Found()
+        return SampleResult()
     is_unparsed = number(sample.get("unparsed_rate")) == 1 and "acc_norm" not in sample
     label = "unparsed" if is_unparsed else "right" if score == 1 else "wrong"
-    return Found(label, score, score == 1)
+    return SampleResult(label, score, score == 1)
 
 
-_SHOWN = Shown(_parts, ("sacrebleu",), _found)
+_SHOWN = SampleView(_parts, ("sacrebleu",), _found)
 EXAMS = (
     criterion("mmedbench_mcqa", MMEDBENCH_MCQA, _SHOWN),
     criterion("mmedbench_mcqa_ll", MMEDBENCH_LL, _SHOWN),

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from xling_tasks.criteria.metric import DisplayText, Metric
 from xling_tasks.criteria.responses import INVALID_ROWS, RESPONSE_METRICS
-from xling_tasks.criteria.shown import Shown
+from xling_tasks.criteria.sample_view import SampleView
 
 ENGLISH = "en"
 AVERAGE = "avg"
@@ -86,7 +86,7 @@ class Criterion:
     table: tuple[Metric, ...]
     endpoints: tuple[Endpoint, ...]
     settings: tuple[str, ...] = ()
-    shown: Shown | None = None
+    shown: SampleView | None = None
     drawn: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     note: str = ""

@@ -12,13 +12,13 @@ from xling_metrics.yaml_file import read_yaml
 from xling_tasks.criteria.forms import Criterion, Endpoint, Submitted
 from xling_tasks.criteria.metric import DisplayText, Metric
 from xling_tasks.criteria.responses import INVALID_ROWS, RESPONSE_METRICS
-from xling_tasks.criteria.shown import Shown
+from xling_tasks.criteria.sample_view import SampleView
 
 _FILE = Path(__file__).with_name("criteria.yaml")
 CONTENT = read_yaml(_FILE)
 
 
-def criterion(key: str, table: Iterable[Metric], shown: Shown | None = None) -> Criterion:
+def criterion(key: str, table: Iterable[Metric], shown: SampleView | None = None) -> Criterion:
     """Return the criterion of a row, with its table of metrics.
 
     SHOWN says how its samples are read; None shows every field.

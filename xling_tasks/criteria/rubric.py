@@ -22,7 +22,7 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shown import Shown
+from xling_tasks.criteria.sample_view import SampleView
 
 CRITERIA_MET = "Criteria"
 """The heading of a rubric's criteria, each with whether it is met."""
@@ -117,4 +117,4 @@ def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
     ]
 
 
-RUBRIC = criterion("rubric", METRICS, Shown(_parts, ("n_scored",)))
+RUBRIC = criterion("rubric", METRICS, SampleView(_parts, ("n_scored",)))

@@ -23,7 +23,7 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shown import Found, Sample, Shown
+from xling_tasks.criteria.sample_view import Sample, SampleResult, SampleView
 
 RIGHT, SCORE, LOSS = "task_acc", "task_score", "task_loss"
 OF_SHARES = ("acc", "exact_match")
@@ -47,14 +47,14 @@ def _chosen(sample: Sample) -> Part:
     return Part(ANSWER, [Passage(text) for text in texts], "log-likelihoods, likeliest first")
 
 
-def _found(sample: Sample, _: str) -> Found:
+def _found(sample: Sample, _: str) -> SampleResult:
     if number(sample.get(UNREAD)) == 1:
-        return Found("unparsed")
+        return SampleResult("unparsed")
     right = number(sample.get(RIGHT))
     if right is not None:
-        return Found("right" if right == 1 else "wrong", right, right == 1)
+        return SampleResult("right" if right == 1 else "wrong", right, right == 1)
     loss, score = number(sample.get(LOSS)), number(sample.get(SCORE))
-    return Found(score=score if loss is None else -loss)
+    return SampleResult(score=score if loss is None else -loss)
 
 
 METRICS = (
@@ -67,7 +67,7 @@ METRICS = (
 )  # fmt: skip
 """What counts of a task that is not ours; made of its own metrics when its results are read."""
 
-_SHOWN = Shown(_parts, (), _found, tones={"right": "good", "wrong": "bad"})
+_SHOWN = SampleView(_parts, (), _found, tones={"right": "good", "wrong": "bad"})
 TASK_METRIC, OTHER_QUESTIONS = (
     criterion(key, METRICS, _SHOWN) for key in ("task_metric", "task_metric_apart")
 )

@@ -35,7 +35,7 @@ from xling_tasks.criteria.sample import (
     number,
     question_part,
 )
-from xling_tasks.criteria.shown import Found, Shown
+from xling_tasks.criteria.sample_view import SampleResult, SampleView
 
 
 class Judgement(NamedTuple):
@@ -233,20 +233,20 @@ def _right(row: Any) -> tuple[str, str]:
     return ("right", "good") if hard_answer(row[1]) == row[0] else ("wrong", "bad")
 
 
-def _found(sample: Mapping[str, Any], _: str) -> Found:
+def _found(sample: Mapping[str, Any], _: str) -> SampleResult:
     """Return whether all parsed answers at the lowest temperature are correct."""
     name = min(sweep(sample), key=_tau, default="acc")
     rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
     read = [hard_answer(row[1]) == row[0] for row in rows if number(row[1]) is not None]
     if not read:
-        return Found("unparsed" if rows else "")
-    return Found("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
+        return SampleResult("unparsed" if rows else "")
+    return SampleResult("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
 
 
 def _tau(name: str) -> float:
     return float(name.removeprefix("acc_t").rstrip(".") or 0)
 
 
-_SHOWN = Shown(_parts, (), _found)
+_SHOWN = SampleView(_parts, (), _found)
 VERIFIABILITY = criterion("verifiability", METRICS, _SHOWN)
 VERIFIABILITY_LL = criterion("verifiability_ll", LL_METRICS, _SHOWN)

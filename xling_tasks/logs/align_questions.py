@@ -81,9 +81,9 @@ def with_groups(
     by_dataset: dict[str, list[_Language]] = {}
     notes: list[Note] = []
     for name, task in tasks.items():
-        found = member(name, groups) if task.place is None else None
+        found = member(name, groups) if task.task_key is None else None
         if found is None:
-            if task.place is None and (reason := why_left_out(name)):
+            if task.task_key is None and (reason := why_left_out(name)):
                 notes.append({"kind": "not_read", "task": name, "why": reason})
             continue
         check_name(task.run.path, name)

@@ -57,7 +57,7 @@ def find_differences(
 def _settings(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
     """Return how a task was run, as far as its scores depend on it; values may be nested."""
     xling, content, config = task.xling, task.run.content, task.config
-    settings, subject = xling.get("settings") or {}, task.place
+    settings, subject = xling.get("settings") or {}, task.task_key
     names = CRITERIA[subject.criterion].settings if subject else ()
     declared = {
         name: _without_transport(settings.get(name)) for name in ("prompt_language", *names)
@@ -103,7 +103,7 @@ def _filters(filters: Any, across_languages: bool) -> Any:
 
 def _data(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
     """Return which data it read: by content, or where each language has others, by origin."""
-    data, subject = task.xling.get("data") or {}, task.place
+    data, subject = task.xling.get("data") or {}, task.task_key
     if across_languages and subject is not None and not subject.parallel:
         settings = task.xling.get("settings") or {}
         origin = {key: data.get(key) for key in ("dataset", "kind", "revision")}

@@ -64,7 +64,7 @@ def find_models(
         newest, notes = _newest(own, known)
         tasks, not_read = with_groups(newest, known)
         models.append(ModelResults(names[key], key[1], tasks, [*notes, *not_read]))
-    if only_ours and not any(task.place for model in models for task in model.tasks.values()):
+    if only_ours and not any(task.task_key for model in models for task in model.tasks.values()):
         why = "; ".join(
             f"{note['task']}: {note['why']}" for m in models for note in m.notes if "why" in note
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.criteria import LABELS, NO_RESPONSE, Place, primary_of
+from xling_tasks.criteria import LABELS, NO_RESPONSE, TaskKey, primary_of
 from xling_tasks.errors import DataError
 from xling_tasks.harness.arguments import identity_of
 from xling_tasks.logs.by_language import recorded
@@ -48,9 +48,9 @@ class Results:
         return set(self.content["n-samples"])
 
     @functools.cached_property
-    def places(self) -> dict[str, Place | None]:
+    def places(self) -> dict[str, TaskKey | None]:
         """What each of its tasks is about; None for those that are not ours."""
-        return {task: TaskResults(task, self).place for task in sorted(self.tasks)}
+        return {task: TaskResults(task, self).task_key for task in sorted(self.tasks)}
 
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
@@ -106,14 +106,14 @@ class TaskResults:
         return xling
 
     @property
-    def place(self) -> Place | None:
+    def task_key(self) -> TaskKey | None:
         """What it is about; None for a task that is not ours. A newer version is an error."""
         return place_in(self.run.path, self.task, self.xling)
 
     @property
     def primary(self) -> list[str]:
         """Its primary metrics, on which verdicts rest."""
-        subject, names = self.place, self.xling.get("signatures") or {}
+        subject, names = self.task_key, self.xling.get("signatures") or {}
         return [] if subject is None else primary_of(subject, names, self.xling.get("about"))
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from xling_tasks.criteria import Place, place_of
+from xling_tasks.criteria import TaskKey, task_key_of
 from xling_tasks.errors import DataError, no_such
 from xling_tasks.logs.by_language import recorded, with_bookkeeping
 from xling_tasks.logs.checked import AGAIN, check_results, parse_sample
@@ -107,22 +107,22 @@ def find_samples(out: Path) -> Iterator[tuple[Path, str, str]]:
             yield path, name[1], name[2]
 
 
-def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[Place, Samples]]:
+def newest_samples(out: Path, criteria: Collection[str]) -> list[tuple[TaskKey, Samples]]:
     """Return what each task of some criteria is about, and its newest file of samples; by name.
 
     Files of several models in one folder are an error.
     """
     check_folder(out)
-    newest: dict[str, tuple[Place, Samples]] = {}
+    newest: dict[str, tuple[TaskKey, Samples]] = {}
     folders: set[str] = set()
     for path, task, stamp in find_samples(out):
         configs = _beside(path, stamp).get("configs", {})
-        place = place_in(path, task, recorded(configs, task))
-        if place is None or place.criterion not in criteria:
+        task_key = place_in(path, task, recorded(configs, task))
+        if task_key is None or task_key.criterion not in criteria:
             continue
         folders.add(str(path.parent))
         if task not in newest or stamp >= newest[task][1].stamp:
-            newest[task] = (place, Samples(task, stamp, path))
+            newest[task] = (task_key, Samples(task, stamp, path))
     if len(folders) > 1:
         names = ", ".join(sorted(folders))
         raise DataError(f"{out}: holds the runs of several models; give one's folder: {names}")
@@ -162,13 +162,13 @@ def _read_beside(path: Path, changed: int) -> Mapping[str, Any]:
     return read_content(path) or {}
 
 
-def place_in(path: Path, task: str, record: Mapping[str, Any]) -> Place | None:
+def place_in(path: Path, task: str, record: Mapping[str, Any]) -> TaskKey | None:
     """Return what a task is about by its record in a file; None of a task that is not ours."""
     try:
         subject = record.get("about")
         if subject is not None and not isinstance(subject, dict):
             raise DataError(f"{task}: what it is about is no object ({subject!r:.40})")
-        return place_of(task, subject)
+        return task_key_of(task, subject)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
 

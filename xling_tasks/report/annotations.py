@@ -57,23 +57,23 @@ class Labels(NamedTuple):
         as all that were. None where no two labelled one answer.
         """
         sizes = Counter(strata.values())
-        above: dict[str, dict[str, list[float]]] = {}
-        for question, given in self.given.items():
+        excess: dict[str, dict[str, list[float]]] = {}
+        for question, supplied in self.given.items():
             votes = {
-                n: x == label for n, x in zip(self.people, given, strict=True) if x is not None
+                n: x == label for n, x in zip(self.people, supplied, strict=True) if x is not None
             }
             if len(votes) > 1 and question in strata:
                 for name, yes in votes.items():
-                    by_stratum = above.setdefault(name, {}).setdefault(strata[question], [])
+                    by_stratum = excess.setdefault(name, {}).setdefault(strata[question], [])
                     by_stratum.append(yes - fmean(votes.values()))
-        if len(above) < 2:
+        if len(excess) < 2:
             return None
-        return {name: _weighted_mean(values, sizes) for name, values in above.items()}
+        return {name: _weighted_mean(values, sizes) for name, values in excess.items()}
 
 
 def _weighted_mean(values: Mapping[str, Sequence[float]], sizes: Mapping[str, int]) -> float:
     """Return a mean over strata of some sizes; one without values has the mean of all."""
-    every = [value for own in values.values() for value in own]
+    every = [value for item in values.values() for value in item]
     total = sum(
         size * fmean(values.get(name) or every) for name, size in sizes.items() if name in LABELS
     )
@@ -98,28 +98,28 @@ class Annotations:
         an answer of each of the judge's labels, but none of the shared questions, a remark says so.
         """
         label = _label(groups[0].name)
-        given = [labels for x in groups if (labels := self.labels_of(x.task)) is not None]
-        if label not in LABELS or len(given) < len(groups):
+        supplied = [labels for x in groups if (labels := self.labels_of(x.task)) is not None]
+        if label not in LABELS or len(supplied) < len(groups):
             return None
         strata = [strata_of(group) for group in groups]
-        shared = [key for key in strata[0] if all(key in own for own in strata)]
+        shared = [key for key in strata[0] if all(key in item for item in strata)]
         inputs = [
-            _input(group, labels, own, shared)
-            for group, labels, own in zip(groups, given, strata, strict=True)
+            _input(group, labels, item, shared)
+            for group, labels, item in zip(groups, supplied, strata, strict=True)
         ]
-        for group, own in zip(groups, inputs, strict=True):
-            if empty := _unlabelled(own):
+        for group, item in zip(groups, inputs, strict=True):
+            if empty := _unlabelled(item):
                 self._note(group.task, [x.task for x in groups if x is not group], empty)
         if not shared or any(map(_unlabelled, inputs)):
             return None
         signs = [group.sign for group in groups]
         deviations = [
-            labels.deviations(label, {key: own[key] for key in shared})
-            for labels, own in zip(given, strata, strict=True)
+            labels.deviations(label, {key: item[key] for key in shared})
+            for labels, item in zip(supplied, strata, strict=True)
         ]
         signed = list(zip(signs, inputs, strict=True))
         found = ppi_contrast(signed, level, shares=True, people=_by_people(signs, deviations))
-        values = tuple(ppi_mean(own, level, shares=True).value for own in inputs)
+        values = tuple(ppi_mean(item, level, shares=True).value for item in inputs)
         wide = None
         if found.ci_low is not None and found.ci_high is not None:
             bound = unseen(len(shared), level)
@@ -144,15 +144,15 @@ class Annotations:
                 group = Group(1, task, label)
                 strata = strata_of(group)
                 people = _by_people([1], [labels.deviations(label, strata)])
-                own = ppi_mean(
+                rows = ppi_mean(
                     _input(group, labels, strata, list(strata)), level, shares=True, people=people
                 )
                 n_labels = sum(labels.share(key, label) is not None for key in strata)
                 yield Remark("people_share", {
-                    "model": task.model, "criterion": task.place.criterion,
-                    "dataset": task.place.dataset, "language": task.place.language, "label": label,
-                    "judge": task.scores.get(label), "value": own.value, "ci_low": own.ci_low,
-                    "ci_high": own.ci_high, "n": own.n, "labels": n_labels,
+                    "model": task.model, "criterion": task.task_key.criterion,
+                    "dataset": task.task_key.dataset, "language": task.task_key.language,
+                    "label": label, "judge": task.scores.get(label), "value": rows.value,
+                    "ci_low": rows.ci_low, "ci_high": rows.ci_high, "n": rows.n, "labels": n_labels,
                 })  # fmt: skip
 
 
@@ -164,13 +164,13 @@ def _by_people(
     Nothing where a group has no answers that two people labelled: their error in it is not known.
     """
     sums: dict[frozenset[str], dict[str, float]] = {}
-    for sign, own in zip(signs, deviations, strict=True):
-        if own is None:
+    for sign, item in zip(signs, deviations, strict=True):
+        if item is None:
             return []
-        total = sums.setdefault(frozenset(own), dict.fromkeys(own, 0.0))
-        for name, value in own.items():
+        total = sums.setdefault(frozenset(item), dict.fromkeys(item, 0.0))
+        for name, value in item.items():
             total[name] += sign * value
-    return [list(own.values()) for own in sums.values()]
+    return [list(item.values()) for item in sums.values()]
 
 
 def key_of(task: Task) -> Key:
@@ -194,7 +194,7 @@ def strata_of(group: Group) -> dict[str, str]:
     if _label(group.name) not in labels or column is None:
         return {}
     values = {label: task.columns[label].values(task.ids) for label in labels}
-    outcomes = task.outcomes.get(task.place.language, []) if group.name == HELPED else []
+    outcomes = task.outcomes.get(task.task_key.language, []) if group.name == HELPED else []
     pairs = zip(task.ids, outcomes, strict=False)
     useless = {key for key, outcome in pairs if outcome in NOT_SERVED}
     return {
@@ -242,10 +242,10 @@ def read_annotations(paths: Sequence[Path], models: Sequence[Model]) -> Annotati
     tasks = [task for model in models for task in model.tasks]
     matched: dict[Key, list[Annotation]] = {}
     wrong: list[str] = []
-    for (_, _, name), own in by_task.items():
-        misfits = {key_of(t): _misfit(own, t) for t in tasks if t.results.task == name}
+    for (_, _, name), group in by_task.items():
+        misfits = {key_of(t): _misfit(group, t) for t in tasks if t.results.task == name}
         for key in (key for key, reason in misfits.items() if not reason):
-            matched.setdefault(key, []).extend(own)
+            matched.setdefault(key, []).extend(group)
         wrong += [] if "" in misfits.values() else list(misfits.values())
     if wrong or not matched:
         reason = wrong[0] if wrong else "the folders have no results of its tasks"
@@ -257,21 +257,21 @@ def read_annotations(paths: Sequence[Path], models: Sequence[Model]) -> Annotati
     remarks: list[Remark] = []
     for task in tasks:
         if key_of(task) in matched:
-            given = _labels_of(matched[key_of(task)])
-            if empty := _too_few(task, given):
-                about = {"model": task.model, "task": task.results.task, "labels": empty}
-                remarks.append(Remark("people_too_few", about))
+            supplied = _labels_of(matched[key_of(task)])
+            if empty := _too_few(task, supplied):
+                subject = {"model": task.model, "task": task.results.task, "labels": empty}
+                remarks.append(Remark("people_too_few", subject))
             else:
-                labels[key_of(task)] = given
+                labels[key_of(task)] = supplied
     return Annotations(labels, [*remarks, *_one_sided(models, labels)])
 
 
 def _labels_of(annotations: Sequence[Annotation]) -> Labels:
     people = tuple(dict.fromkeys(item.annotator for item in annotations))
-    given: dict[str, dict[str, str]] = {}
+    supplied: dict[str, dict[str, str]] = {}
     for item in annotations:
-        given.setdefault(item.question_id, {})[item.annotator] = item.label
-    return Labels(people, {key: tuple(map(own.get, people)) for key, own in given.items()})
+        supplied.setdefault(item.question_id, {})[item.annotator] = item.label
+    return Labels(people, {key: tuple(map(group.get, people)) for key, group in supplied.items()})
 
 
 def _misfit(annotations: Sequence[Annotation], task: Task) -> str:
@@ -301,11 +301,11 @@ def _too_few(task: Task, labels: Labels) -> list[str]:
 def _one_sided(models: Sequence[Model], labels: Mapping[Key, Labels]) -> Iterator[Remark]:
     """Yield languages whose gap is not corrected, because English or they have no labels."""
     for model in models:
-        tasks = [task for task in model.tasks if CRITERIA[task.place.criterion].labelled]
-        for dataset in dict.fromkeys(task.place.dataset for task in tasks):
-            keys = {t.place.language: key_of(t) for t in tasks if t.place.dataset == dataset}
-            lacking = [code for code, key in keys.items() if key not in labels]
-            if lacking and len(lacking) < len(keys):
+        tasks = [task for task in model.tasks if CRITERIA[task.task_key.criterion].labelled]
+        for dataset in dict.fromkeys(task.task_key.dataset for task in tasks):
+            keys = {t.task_key.language: key_of(t) for t in tasks if t.task_key.dataset == dataset}
+            missing = [code for code, key in keys.items() if key not in labels]
+            if missing and len(missing) < len(keys):
                 values: dict[str, Any] = {"model": model.name, "dataset": dataset}
-                values |= {"languages": lacking}
+                values |= {"languages": missing}
                 yield Remark("people_one_side", values)

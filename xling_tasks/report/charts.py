@@ -15,10 +15,10 @@ class Scale:
     """Numbers in percent of a width, with up to seven round ticks."""
 
     def __init__(self, numbers: Iterable[float | None], include: Sequence[float] = ()) -> None:
-        known = [x for x in numbers if x is not None and math.isfinite(x)] + list(include)
-        known = known or [0.0, 1.0]
-        room = 0.06 * (max(known) - min(known)) or 0.5
-        self.low, self.high = min(known) - room, max(known) + room
+        present = [x for x in numbers if x is not None and math.isfinite(x)] + list(include)
+        present = present or [0.0, 1.0]
+        padding = 0.06 * (max(present) - min(present)) or 0.5
+        self.low, self.high = min(present) - padding, max(present) + padding
         rough = (self.high - self.low) / 5
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
@@ -66,17 +66,17 @@ def make_forest(verdicts: Sequence[Row], order: Sequence[str]) -> Forest:
     sign = 1 if first["higher_is_better"] else -1
     ends = [_turn(v, sign) for v in verdicts]
     edge = first["margin"]
-    scale = Scale((x for own in ends for x in own), (-edge, edge))
+    scale = Scale((x for element in ends for x in element), (-edge, edge))
     times = 100 if text.in_percent else 1
-    place: Callable[[float | None], float | None] = lambda x: None if x is None else scale(x)  # noqa: E731
+    position: Callable[[float | None], float | None] = lambda x: None if x is None else scale(x)  # noqa: E731
     rows = []
     for v, (at, low, high) in sorted(
         zip(verdicts, ends, strict=True), key=lambda item: order.index(item[0]["language"])
     ):
         difference = words.format_signed(v["estimate"], text, v["n"])
         rows.append(ForestRow(
-            v, words.tell(v), place(at), place(low), place(high), difference, _interval(v, text),
-            _both(v),
+            v, words.tell(v), position(at), position(low), position(high), difference,
+            _interval(v, text), _both(v),
         ))  # fmt: skip
     ticks = [(scale(t), f"{abs(t) * times:.3g}") for t in scale.ticks]
     unit = words.words()["units"][text.unit][3]
@@ -120,7 +120,7 @@ class Point(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """A metric over temperature: a panel for each language, with English in each."""
+    """A metric over temperature: a metric_key for each language, with English in each."""
 
     text: DisplayText
     model: str
@@ -132,17 +132,17 @@ class Sweep(NamedTuple):
 
 def make_sweep(scores: Sequence[Row], order: Sequence[str]) -> Sweep | None:
     """Return one metric of one model over temperature; None for a single temperature."""
-    own = [s for s in scores if s["temperature"] is not None and s["value"] is not None]
-    own = [s for s in own if ":" not in s["language"] and s["language"] != "avg"]
-    taus = sorted({s["temperature"] for s in own})
+    chosen = [s for s in scores if s["temperature"] is not None and s["value"] is not None]
+    chosen = [s for s in chosen if ":" not in s["language"] and s["language"] != "avg"]
+    taus = sorted({s["temperature"] for s in chosen})
     if len(taus) < 2:
         return None
-    text = words.display(own[0])
+    text = words.display(chosen[0])
     xs = Scale(taus)
-    ys = Scale(x for s in own for x in (s["value"], s["ci_low"], s["ci_high"]))
+    ys = Scale(x for s in chosen for x in (s["value"], s["ci_low"], s["ci_high"]))
 
     def line(code: str) -> list[Point]:
-        rows = sorted((s for s in own if s["language"] == code), key=lambda s: s["temperature"])
+        rows = sorted((s for s in chosen if s["language"] == code), key=lambda s: s["temperature"])
         down: Any = lambda x: None if x is None else round(100 - ys(x), 2)  # noqa: E731
         return [
             Point(xs(s["temperature"]), down(s["value"]), down(s["ci_low"]), down(s["ci_high"]),
@@ -150,10 +150,10 @@ def make_sweep(scores: Sequence[Row], order: Sequence[str]) -> Sweep | None:
             for s in rows
         ]  # fmt: skip
 
-    known = {s["language"] for s in own}
-    codes = [code for code in order if code in known] or ([ENGLISH] if ENGLISH in known else [])
+    present = {s["language"] for s in chosen}
+    codes = [code for code in order if code in present] or ([ENGLISH] if ENGLISH in present else [])
     ticks = [(round(100 - ys(t), 2), words.format_number(t, text)) for t in ys.ticks]
     return Sweep(
-        text, own[0]["model"], line(ENGLISH), [(code, line(code)) for code in codes],
+        text, chosen[0]["model"], line(ENGLISH), [(code, line(code)) for code in codes],
         [(xs(tau), f"{tau:g}") for tau in taus], ticks,
     )  # fmt: skip

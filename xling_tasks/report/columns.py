@@ -80,8 +80,8 @@ class Column:
         values = self.sums[self.present, 0]
         if self.counted or not self.simple or not len(values):
             return None
-        least, most = float(values.min()), float(values.max())
-        return None if least < -1 or most > 1 else min(0.0, least)
+        least, maximum = float(values.min()), float(values.max())
+        return None if least < -1 or maximum > 1 else min(0.0, least)
 
     def score(self) -> float | None:
         """Return the metric, as its task made it; None where it is undefined."""
@@ -99,7 +99,7 @@ class Column:
     def select(self, order: Sequence[int]) -> Column:
         """Return the values of some questions in an order."""
         unparsed = None if self.unparsed is None else self.unparsed[order]
-        rows = None if self.rows is None else [self.rows[at] for at in order]
+        rows = None if self.rows is None else [self.rows[index] for index in order]
         return replace(self, sums=self.sums[order], unparsed=unparsed, rows=rows)
 
 
@@ -125,8 +125,8 @@ def _is_by_language(value: Mapping[str, Any]) -> bool:
     """Return whether a value is one by language; users' data have codes that nobody knows."""
     if all(languages.find_language(code) for code in value):
         return True
-    known = [item for item in value.values() if item is not None]
-    return bool(known) and all(isinstance(item, (int, float, dict)) for item in known)
+    present = [item for item in value.values() if item is not None]
+    return bool(present) and all(isinstance(item, (int, float, dict)) for item in present)
 
 
 def column_of(name: str, values: Sequence[Any], signature: str = "") -> Column | None:
@@ -171,7 +171,7 @@ def probability_column(name: str, rows: Sequence[Sequence[Row]]) -> Column | Non
     make, score = (brier_sums, ratio) if name == "brier" else (ece_sums, ece_of_sums)
     sums = make(by_question)
     return column(
-        MetricAggregation(name, _as_tuple, score), [sums.get(at) for at in range(len(rows))]
+        MetricAggregation(name, _as_tuple, score), [sums.get(index) for index in range(len(rows))]
     )
 
 

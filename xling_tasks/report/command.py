@@ -52,8 +52,8 @@ def make_record(options: argparse.Namespace) -> Record:
     chosen = lists.check_options(options)
     topics = None if options.topics is None else read_topics(options.topics)
     models = read_models(options.folders, options.family)
-    asked = (key for model in models for task in model.tasks for key in task.ids)
-    if topics is not None and topics.keys().isdisjoint(asked):
+    requested = (key for model in models for task in model.tasks for key in task.ids)
+    if topics is not None and topics.keys().isdisjoint(requested):
         raise SettingError(f"--topics {options.topics}: has none of these questions")
     prices = dict(map(parse_price, getattr(options, "price", ())))
     if unknown := prices.keys() - {model.name for model in models}:
@@ -65,9 +65,9 @@ def make_record(options: argparse.Namespace) -> Record:
 
 def find_samples(folder: Path | None, to: Path) -> str:
     """Return the address of a page of samples from the report's folder; empty where none is."""
-    place = Path("samples") if folder is None else folder
-    if (place / SAMPLES).is_file():
-        return Path(os.path.relpath(place / SAMPLES, to)).as_posix()
+    position = Path("samples") if folder is None else folder
+    if (position / SAMPLES).is_file():
+        return Path(os.path.relpath(position / SAMPLES, to)).as_posix()
     if folder is not None:
         raise SettingError(f"--samples {folder}: has no page of `xling samples`")
     return ""
@@ -86,13 +86,15 @@ def csv_files(record: Record, *, published: bool) -> dict[str, str]:
         "anova": paper_tests.anova_rows(remarks, with_published=published),
         "pairs": paper_tests.pair_rows(remarks, with_published=published),
     }
-    texts = {name: rows_csv(own) for name, own in rows.items()}
+    texts = {name: rows_csv(group) for name, group in rows.items()}
     texts |= {key: as_csv(tables) for key, tables in by_key.items()}
     return {f"tables/{name}.csv": text for name, text in texts.items() if text}
 
 
 def tell_in_line(v: Row) -> str:
     """Tell a verdict in one line."""
-    told = tell(v)
-    text = " ".join(filter(None, (told.evidence, told.difference, told.reason, told.step)))
-    return f"{told.word}: {told.name}. {text}"
+    telling = tell(v)
+    text = " ".join(
+        filter(None, (telling.evidence, telling.difference, telling.reason, telling.step))
+    )
+    return f"{telling.word}: {telling.name}. {text}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, MetricKey, metric_key_of
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.harness.arguments import TRANSPORT, kind_of, which_model
 from xling_tasks.logs.config_diff import Difference, find_differences
@@ -40,9 +40,9 @@ class Pair(NamedTuple):
     english_name: str
 
     @property
-    def about(self) -> tuple[Panel, str]:
+    def about(self) -> tuple[MetricKey, str]:
         """The metric and the language."""
-        return panel_of(self.task.place, self.name)
+        return metric_key_of(self.task.task_key, self.name)
 
     @property
     def groups(self) -> tuple[Group, Group]:
@@ -59,19 +59,19 @@ def compare_with_english(model: Model) -> Iterator[Comparison]:
         if endpoint is None or is_other_form(task, model):
             continue
         paired.add((id(task), name))
-        panel, language = pair.about
-        reason, differs = find_reason(task, english, panel, language)
+        metric_key, language = pair.about
+        reason, differs = find_reason(task, english, metric_key, language)
         yield Comparison(
-            model.name, panel, language, endpoint, pair.groups, task.place.parallel,
+            model.name, metric_key, language, endpoint, pair.groups, task.task_key.parallel,
             reason=reason, differs=differs,
         )  # fmt: skip
     for task in model.tasks:
         for name, endpoint in task.endpoints.items():
-            panel, language = panel_of(task.place, name)
-            alone = (id(task), name) not in paired and language != ENGLISH
-            if alone and endpoint.agreement:
+            metric_key, language = metric_key_of(task.task_key, name)
+            single = (id(task), name) not in paired and language != ENGLISH
+            if single and endpoint.agreement:
                 group = Group(1, task, name)
-                yield Comparison(model.name, panel, language, endpoint, (group,))
+                yield Comparison(model.name, metric_key, language, endpoint, (group,))
 
 
 def is_other_form(task: Task, model: Model) -> bool:
@@ -80,22 +80,24 @@ def is_other_form(task: Task, model: Model) -> bool:
     Probabilities of Yes (`_ll`) are another view of the answers that the model writes: where both
     were run, those that users would read are concluded on.
     """
-    key = task.place.criterion.removesuffix("_ll")
-    written = task.place._replace(criterion=key)
-    return written != task.place and any(other.place == written for other in model.tasks)
+    key = task.task_key.criterion.removesuffix("_ll")
+    by_response = task.task_key._replace(criterion=key)
+    return by_response != task.task_key and any(
+        other.task_key == by_response for other in model.tasks
+    )
 
 
 def pairs_with_english(model: Model) -> Iterator[Pair]:
     """Yield every metric of every language that English has, too."""
-    english = {task.place[:2]: task for task in model.tasks if task.place.language == ENGLISH}
+    english = {task.task_key[:2]: task for task in model.tasks if task.task_key.language == ENGLISH}
     for task in model.tasks:
-        if task.place.language == ENGLISH:
+        if task.task_key.language == ENGLISH:
             continue
-        base = english.get(task.place[:2]) if task.place.language else task
+        base = english.get(task.task_key[:2]) if task.task_key.language else task
         for name in task.scores if base is not None else ():
-            twin: str | None = name if task.place.language else _english_name(task, name)
-            if base is not None and twin in base.scores:
-                yield Pair(task, name, base, str(twin))
+            counterpart: str | None = name if task.task_key.language else _english_name(task, name)
+            if base is not None and counterpart in base.scores:
+                yield Pair(task, name, base, str(counterpart))
 
 
 def _english_name(task: Task, name: str) -> str | None:
@@ -103,28 +105,30 @@ def _english_name(task: Task, name: str) -> str | None:
 
     Of agreement with the English answers it is what two English answers share, where it is known.
     """
-    panel, language = panel_of(task.place, name)
-    twin = f"{panel.metric}_{ENGLISH}"
+    metric_key, language = metric_key_of(task.task_key, name)
+    counterpart = f"{metric_key.metric}_{ENGLISH}"
     mean = language in (ENGLISH, AVERAGE) or ":" in language
-    return None if mean or task.scores.get(twin) is None else twin
+    return None if mean or task.scores.get(counterpart) is None else counterpart
 
 
-def has_comparable_values(panel: Panel, better: bool | None) -> bool:
+def has_comparable_values(metric_key: MetricKey, better: bool | None) -> bool:
     """Return whether a metric's values in two languages may be compared.
 
     Metrics with a direction that mean the same in every language; none about coverage, and none
     that depends on a language's words, script or encoder (`_src`, chrF).
     """
-    metric = CRITERIA[panel.criterion].metric(panel.metric)
+    metric = CRITERIA[metric_key.criterion].metric(metric_key.metric)
     if metric.chance and not metric.known_chance:
         return False
-    return better is not None and panel.metric not in COVERAGE and metric.across_languages
+    return better is not None and metric_key.metric not in COVERAGE and metric.across_languages
 
 
 # Whether a language was run in another way than English
 
 
-def find_reason(task: Task, english: Task, panel: Panel, language: str = "") -> tuple[str, Differs]:
+def find_reason(
+    task: Task, english: Task, metric_key: MetricKey, language: str = ""
+) -> tuple[str, Differs]:
     """Return why a language is not comparable with English, and in what they differ; or ''."""
     if task.one_prompt or english.one_prompt:
         return "same_prompt", ()
@@ -132,36 +136,38 @@ def find_reason(task: Task, english: Task, panel: Panel, language: str = "") -> 
         return "cut_prompts", ()
     if task is english:
         return "", ()
-    if apart := task.recorded("data").get("apart"):
-        return "not_joined", (("questions", str(apart), ""),)
+    if separate := task.recorded("data").get("apart"):
+        return "not_joined", (("questions", str(separate), ""),)
     found = find_differences([(english.results, task.results)], across_languages=True)
     differs = tuple(
-        (item.what, item.other, item.first) for item in found if _counts(item, task, english, panel)
+        (item.what, item.other, item.first)
+        for item in found
+        if _counts(item, task, english, metric_key)
     )
     return ("unlike" if differs else ""), differs
 
 
-def _counts(item: Difference, task: Task, english: Task, panel: Panel) -> bool:
+def _counts(item: Difference, task: Task, english: Task, metric_key: MetricKey) -> bool:
     """Return whether a difference moves the metric."""
-    what, missing = item.what, "none" in (item.first, item.other)
-    setting = what.split(".")[0]
-    if what in _NEVER or what in _LENGTH:
+    name, missing = item.what, "none" in (item.first, item.other)
+    setting = name.split(".")[0]
+    if name in _NEVER or name in _LENGTH:
         return False
     if setting in ("data", "translator") and missing:
         return False
-    if setting in CRITERIA[panel.criterion].metric(panel.metric).unmoved_by:
+    if setting in CRITERIA[metric_key.criterion].metric(metric_key.metric).unmoved_by:
         return False
-    if panel.temperature is not None and what == "temperatures":
+    if metric_key.temperature is not None and name == "temperatures":
         return False  # the same temperature is compared
-    if panel.temperature and what == "greedy_repeats":
+    if metric_key.temperature and name == "greedy_repeats":
         return False
-    if what == "prompt templates":
+    if name == "prompt templates":
         return _last_part(item.first) != _last_part(item.other)
-    if what in _SAMPLING:
+    if name in _SAMPLING:
         return not (_is_greedy(task) and _is_greedy(english))
-    own, base = (of.recorded("settings").get(setting) for of in (task, english))
-    if what == f"{setting}.model" or (isinstance(own, list) and isinstance(base, list)):
-        return bool(_models(own) != _models(base))
+    rows, base = (total.recorded("settings").get(setting) for total in (task, english))
+    if name == f"{setting}.model" or (isinstance(rows, list) and isinstance(base, list)):
+        return bool(_models(rows) != _models(base))
     return True
 
 
@@ -189,5 +195,5 @@ def _models(given: Any) -> Any:
 
 def _rest(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a setting says of a model beside its name and arguments."""
-    named = ("model", "model_args")
-    return {k: v for k, v in spec.items() if k not in named and kind_of(k) != TRANSPORT}
+    labels = ("model", "model_args")
+    return {k: v for k, v in spec.items() if k not in labels and kind_of(k) != TRANSPORT}

@@ -58,7 +58,7 @@ def find_costs(
     for (criterion, dataset), by_model in groups.items():
         for model, tasks in by_model.items():
             usage = {code: own for task in tasks for code, own in task.usage.items()}
-            parallel = tasks[0].place.parallel
+            parallel = tasks[0].task_key.parallel
             english = usage.get(ENGLISH, {}) if parallel else {}
             about = {"model": model, "criterion": criterion, "dataset": dataset}
             for code in in_order(usage):

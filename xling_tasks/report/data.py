@@ -18,7 +18,7 @@ import numpy as np
 from xling_metrics.choices import chance_level
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, Place
+from xling_tasks.criteria import CRITERIA, ENGLISH, LABELS, Endpoint, TaskKey
 from xling_tasks.errors import DataError
 from xling_tasks.failed_response import logged_usage
 from xling_tasks.logs.checked import check_numbers, reading
@@ -50,7 +50,7 @@ class Task:
 
     Attributes:
         model: The model's name in this report.
-        place: What the task is about.
+        task_key: What the task is about.
         results: lm_eval's numbers and records.
         ids: Its questions in the file's order; empty without logged samples.
         columns: Metric -> values.
@@ -66,7 +66,7 @@ class Task:
     """
 
     model: str
-    place: Place
+    task_key: TaskKey
     results: TaskResults
     ids: list[str] = field(default_factory=list)
     columns: dict[str, Column] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Task:
     @property
     def endpoints(self) -> dict[str, Endpoint]:
         """The primary metrics among its metrics."""
-        return CRITERIA[self.place.criterion].endpoints_among(self.scores)
+        return CRITERIA[self.task_key.criterion].endpoints_among(self.scores)
 
     @property
     def directions(self) -> Mapping[str, bool | None]:
@@ -108,7 +108,7 @@ class Task:
     @property
     def languages(self) -> list[str]:
         """The languages that it has answers in."""
-        language = self.place.language
+        language = self.task_key.language
         return [language] if language else list(self.recorded("data").get("languages") or [])
 
     @cached_property
@@ -123,10 +123,10 @@ class Task:
 
     def count(self, language: str) -> tuple[int, int]:
         """Return how many questions were asked in a language, and how many there are."""
-        asked, available = self.results.count["effective"], self.results.count["original"]
+        requested, available = self.results.count["effective"], self.results.count["original"]
         outcomes = self.outcomes.get(language)
-        if outcomes is None or self.place.language:
-            return asked, available
+        if outcomes is None or self.task_key.language:
+            return requested, available
         n = sum(outcome is not None for outcome in outcomes)
         return n, available if self.limited else n
 
@@ -138,14 +138,17 @@ class Task:
 
     def select(self, ids: Sequence[str]) -> Task:
         """Return the task over some of its questions in an order."""
-        at = {key: index for index, key in enumerate(self.ids)}
-        order = [at[key] for key in ids]
+        position = {key: index for index, key in enumerate(self.ids)}
+        order = [position[key] for key in ids]
         return replace(
             self,
             ids=list(ids),
             columns={name: column.select(order) for name, column in self.columns.items()},
-            outcomes={code: [own[at] for at in order] for code, own in self.outcomes.items()},
-            texts=array("q", (self.texts[at] for at in order)),
+            outcomes={
+                code: [group[position] for position in order]
+                for code, group in self.outcomes.items()
+            },
+            texts=array("q", (self.texts[position] for position in order)),
             counted={},
         )
 
@@ -196,22 +199,22 @@ def each_model(
 
 
 def _read_tasks(model: str, results: Mapping[str, TaskResults]) -> Iterator[Task]:
-    first: dict[Place, TaskResults] = {}
+    first: dict[TaskKey, TaskResults] = {}
     _refuse_two_files(results.values())
     for name, result in results.items():
-        place = result.place
-        if place is None or not result.xling:
+        task_key = result.task_key
+        if task_key is None or not result.xling:
             continue
-        same = first.setdefault(place, result)
+        same = first.setdefault(task_key, result)
         if same is not result:
             raise DataError(
                 f"{result.run.path}: {name} and {same.task} are both "
-                f"{'/'.join(filter(None, place))}, and a report shows one. Put their results "
+                f"{'/'.join(filter(None, task_key))}, and a report shows one. Put their results "
                 "in two folders and name them: A=FOLDER B=FOLDER"
             )
         samples = result.samples
         with reading(samples.path):
-            task = Task(model, place, result)
+            task = Task(model, task_key, result)
             read = partial(reduce_sample, task.per_question)
             rows = samples.stream(read) if samples.path.is_file() else ()
             yield fill(task, (row for _, row in rows))
@@ -221,10 +224,10 @@ def _refuse_two_files(results: Iterable[TaskResults]) -> None:
     """Refuse two files of users' questions that have one name: they are two datasets."""
     first: dict[str, TaskResults] = {}
     for result in results:
-        data, place = result.xling.get("data") or {}, result.place
-        if place is None or data.get("kind") != "own":
+        data, task_key = result.xling.get("data") or {}, result.task_key
+        if task_key is None or data.get("kind") != "own":
             continue
-        other = first.setdefault(place.dataset, result)
+        other = first.setdefault(task_key.dataset, result)
         digests = [str((x.xling.get("data") or {}).get("sha256"))[:12] for x in (other, result)]
         if digests[0] != digests[1]:
             raise DataError(
@@ -240,7 +243,7 @@ def _refuse_two_files(results: Iterable[TaskResults]) -> None:
 def fill(task: Task, samples: Iterable[dict[str, Any]]) -> Task:
     """Fill a task from its reduced samples; without any it keeps lm_eval's numbers."""
     names = task.per_question
-    soft = task.place.criterion == _PROBABILITIES
+    soft = task.task_key.criterion == _PROBABILITIES
     in_rows = [name for name in names if not soft and stem(name) in VERDICT_SCORES]
     values: dict[str, list[Any]] = {name: [] for name in names}
     unparsed: dict[str, list[tuple[float, float]]] = {name: [] for name in in_rows}
@@ -262,7 +265,7 @@ def fill(task: Task, samples: Iterable[dict[str, Any]]) -> Task:
             unparsed[name].append(_count_unparsed(sample.get(name)))
         if isinstance(category := doc.get("category"), str) and category:
             task.categories[question] = category
-        if not task.place.parallel or task.place.language == ENGLISH:
+        if not task.task_key.parallel or task.task_key.language == ENGLISH:
             task.chances[question] = _chance(doc)
         if soft:
             rows.append([(row[0], row[1]) for row in sample.get("auc") or ()])
@@ -275,13 +278,13 @@ def fill(task: Task, samples: Iterable[dict[str, Any]]) -> Task:
         found = found or column_of(name, values[name], str(signatures.get(name, "")))
         if found is None or (name.partition("_judge")[0] in LABELS and task.scores[name] is None):
             continue  # A share of labels where nothing was judged is none.
-        found.counted = CRITERIA[task.place.criterion].of(name).counted
+        found.counted = CRITERIA[task.task_key.criterion].of(name).counted
         # `acc` is of answers in rows in one criterion, and of letters in others.
         if name in unparsed and not found.simple:
             found.unparsed = np.array(unparsed[name])
         task.columns[name] = found
     _validate(task)
-    for name, column in derive_columns(task.outcomes, task.columns, task.place.language).items():
+    for name, column in derive_columns(task.outcomes, task.columns, task.task_key.language).items():
         task.columns[name] = column
         task.derived[name] = float(column.sums[column.present, 0].mean())
     return task
@@ -332,14 +335,14 @@ def _chance(doc: Mapping[str, Any]) -> float:
 def _validate(task: Task) -> None:
     """Check that samples and results tell the same; else one of them was changed."""
     for name, column in task.columns.items():
-        value, again = task.scores[name], column.score()
-        if value is None or again is None:
-            same = value is again
+        value, recomputed = task.scores[name], column.score()
+        if value is None or recomputed is None:
+            same = value is recomputed
         else:
-            same = abs(again - value) <= _TOLERANCE * max(1.0, abs(value))
+            same = abs(recomputed - value) <= _TOLERANCE * max(1.0, abs(value))
         if not same:
             raise DataError(
-                f"{task.results.samples.path}: {name} over its samples is {again}, but "
+                f"{task.results.samples.path}: {name} over its samples is {recomputed}, but "
                 f"{task.results.run.path.name} says {value}. The files do not belong together or "
                 "were changed. Run the task again, or remove the file of samples"
             )

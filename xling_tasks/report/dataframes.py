@@ -63,7 +63,9 @@ class Runs:
     @functools.cached_property
     def _tasks(self) -> list[tuple[str, str, TaskResults]]:
         models = find_models(self._folders, self._families)
-        return [(model.name, task, own) for model in models for task, own in model.tasks.items()]
+        return [
+            (model.name, task, group) for model in models for task, group in model.tasks.items()
+        ]
 
     def tasks(self) -> Rows:
         """A row per model and task: what it is about, and how many questions were asked."""
@@ -71,11 +73,11 @@ class Runs:
             {
                 "model": name,
                 "task": task,
-                **own.place._asdict(),
-                "questions": own.count["effective"],
+                **group.task_key._asdict(),
+                "questions": group.count["effective"],
             }
-            for name, task, own in self._tasks
-            if own.place is not None
+            for name, task, group in self._tasks
+            if group.task_key is not None
         )
 
     def scores(self) -> Rows:
@@ -102,12 +104,11 @@ class Runs:
         Raises:
             DataError: If there is no such task, or no samples were logged.
         """
-        own = [(name, results) for name, known, results in self._tasks if known == task]
-        if not own:
-            raise DataError(
-                f"no results of {task}.{did_you_mean(task, {known for _, known, _ in self._tasks})}"
-            )
-        return Rows(row for name, results in own for row in _samples(name, results))
+        rows = [(name, results) for name, present, results in self._tasks if present == task]
+        if not rows:
+            names = {name for _, name, _ in self._tasks}
+            raise DataError(f"no results of {task}.{did_you_mean(task, names)}")
+        return Rows(row for name, results in rows for row in _samples(name, results))
 
 
 _NESTED = ("outcomes", "counts", "ways", "unparsed", "tags", "differs")
@@ -134,13 +135,13 @@ def answers_of(results: TaskResults) -> Iterator[Row]:
             "question_id": doc.get("question_id"),
             "question": doc.get("question"),
             "right": row.get("target"),
-            "answers": [reply for each in row.get("resps") or () for reply in _flat(each)],
+            "answers": [reply for item in row.get("resps") or () for reply in _flat(item)],
             **{name: _plain(row.get(name)) for name in metrics},
         }
 
 
 def _flat(reply: Any) -> list[str]:
-    return [str(each) for each in reply] if isinstance(reply, list) else [str(reply)]
+    return [str(item) for item in reply] if isinstance(reply, list) else [str(reply)]
 
 
 def _plain(value: Any) -> float | None:
@@ -169,15 +170,15 @@ def read(
     """
     if not results:
         raise DataError("name a folder that lm_eval --output_path wrote, or give its results")
-    kept = tempfile.TemporaryDirectory(prefix="xling-")
+    stored = tempfile.TemporaryDirectory(prefix="xling-")
     folders = []
     for number, item in enumerate(results):
         if isinstance(item, Mapping):
-            folders.append(str(_saved(Path(kept.name, str(number)), item)))
+            folders.append(str(_saved(Path(stored.name, str(number)), item)))
         else:
             folders.append(str(item))
     options = {"confidence": confidence, "margin": margin}
-    return Runs(tuple(folders), options, families, kept)
+    return Runs(tuple(folders), options, families, stored)
 
 
 def _saved(folder: Path, results: Mapping[str, Any]) -> Path:
@@ -188,11 +189,11 @@ def _saved(folder: Path, results: Mapping[str, Any]) -> Path:
         raise DataError(
             "these are no results of simple_evaluate: results, configs and n-samples are missing"
         )
-    written = copy.deepcopy(dict(results))
-    samples = written.pop("samples", None) or {}
+    target = copy.deepcopy(dict(results))
+    samples = target.pop("samples", None) or {}
     tracker = EvaluationTracker(output_path=str(folder))
     tracker.general_config_tracker.model_name_sanitized = "run"
-    tracker.save_results_aggregated(results=written, samples=samples)
+    tracker.save_results_aggregated(results=target, samples=samples)
     for task, rows in samples.items():
         tracker.save_results_samples(task_name=task, samples=rows)
     return folder

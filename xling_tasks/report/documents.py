@@ -24,7 +24,7 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{cell(name)} {cell(each)}" for name, each in value.items())
+        return ", ".join(f"{cell(name)} {cell(item)}" for name, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(cell, value))
     return "" if value is None else plain(str(value))
@@ -32,15 +32,15 @@ def cell(value: Any) -> str:
 
 @functools.cache
 def _environment() -> Environment:
-    made = Environment(
+    result = Environment(
         loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    made.filters |= {
+    result.filters |= {
         "json": as_json, "templates": _templates, "cell": cell, "plain": plain,
         "language_name": language_name,
     }  # fmt: skip
-    return made
+    return result
 
 
 def _templates(part: TaskResults) -> str:

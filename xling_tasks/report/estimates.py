@@ -99,8 +99,8 @@ def _are_counts(sums: Floats) -> bool:
 def _is_bounded(column: Column) -> bool:
     """Return whether a score of sums lies in [0, 1]."""
     score = column.aggregate.score
-    known = score in VERDICT_SCORES.values() or column.aggregate is HARMONIC or score is ratio
-    return known and not column.counted
+    present = score in VERDICT_SCORES.values() or column.aggregate is HARMONIC or score is ratio
+    return present and not column.counted
 
 
 # Groups
@@ -185,17 +185,17 @@ def _align(
     tasks = [group.task for group in groups]
     ids, n_asked = tasks[-1].ids, len(tasks[-1].ids)
     if any(task.ids != ids for task in tasks):
-        places = [{key: at for at, key in enumerate(task.ids)} for task in tasks]
-        n_asked = len(set().union(*places))
-        ids = [key for key in ids if all(key in place for place in places)]
+        positions = [{key: index for index, key in enumerate(task.ids)} for task in tasks]
+        n_asked = len(set().union(*positions))
+        ids = [key for key in ids if all(key in position for position in positions)]
         columns = [
-            column.select([place[key] for key in ids])
-            for column, place in zip(columns, places, strict=True)
+            column.select([position[key] for key in ids])
+            for column, position in zip(columns, positions, strict=True)
         ]
-    known = np.logical_and.reduce([column.present for column in columns])
-    if not known.all():
-        keep = np.flatnonzero(known).tolist()
-        columns, ids = [column.select(keep) for column in columns], [ids[at] for at in keep]
+    valid = np.logical_and.reduce([column.present for column in columns])
+    if not valid.all():
+        keep = np.flatnonzero(valid).tolist()
+        columns, ids = [column.select(keep) for column in columns], [ids[index] for index in keep]
     return list(columns), ids, n_asked
 
 
@@ -204,18 +204,20 @@ def _merge_texts(columns: Sequence[Column], ids: Sequence[str], task: Task) -> l
     if not task.repeats_texts:
         return list(columns)
     texts = dict(zip(task.ids, task.texts, strict=True))
-    _, first, place = np.unique([texts[key] for key in ids], return_index=True, return_inverse=True)
+    _, first, position = np.unique(
+        [texts[key] for key in ids], return_index=True, return_inverse=True
+    )
     if len(first) == len(ids):
         return list(columns)
     merged = []
     for column in columns:
         sums = np.zeros((len(first), column.sums.shape[1]))
-        np.add.at(sums, place, column.sums)
+        np.add.at(sums, position, column.sums)
         rows: list[list[tuple[int, float | None]]] | None = None
         if column.rows is not None:
             rows = [[] for _ in first]
-            for at, own in zip(place, column.rows, strict=True):
-                rows[at] += own
+            for index, item in zip(position, column.rows, strict=True):
+                rows[index] += item
         merged.append(Column(column.aggregate, sums, column.counted, None, rows))
     return merged
 
@@ -234,17 +236,17 @@ def _contrast(
     level: float,
 ) -> tuple[Estimate, tuple[float, float] | None]:
     """Return the estimate, and the interval that allows for breakdowns that were not seen."""
-    first, most = columns[0], len(columns) // 2
+    first, n_pairs = columns[0], len(columns) // 2
     score, n = first.aggregate.score, len(first.sums)
     total = float(sum(sign * (x or 0.0) for sign, x in zip(signs, values, strict=True)))
     if score is ece_of_sums:
         return Estimate(total), None
     if first.rows is not None:
-        made = [
+        signed_rows = [
             (sign, rows_of(dict(enumerate(column.rows or ()))))
             for sign, column in zip(signs, columns, strict=True)
         ]
-        return _bounded(auc_contrast(made, level), most, level)
+        return _bounded(auc_contrast(signed_rows, level), n_pairs, level)
     if first.simple:
         lowest = [None if column is None else column.lowest for column in whole]
         sums = np.sum(
@@ -256,10 +258,10 @@ def _contrast(
             if sizes.max() > 1:
                 groups = [(s, c.sums) for s, c in zip(signs, columns, strict=True)]
                 estimate = jackknife_contrast(groups, ratio, level)
-            return estimate, _widen(estimate, most * unseen(n, level))
-        bound = most * (1 - min(x or 0.0 for x in lowest))
+            return estimate, _widen(estimate, n_pairs * unseen(n, level))
+        bound = n_pairs * (1 - min(x or 0.0 for x in lowest))
         ends = gaffke(sums, -bound, bound, sizes=sizes, level=level)
-        if most == 1 and sizes.max() == 1 and _are_binary(whole):
+        if n_pairs == 1 and sizes.max() == 1 and _are_binary(whole):
             plus, minus = (
                 next(c.sums[:, 0] for s, c in zip(signs, columns, strict=True) if s == sign)
                 for sign in (1, -1)
@@ -272,8 +274,8 @@ def _contrast(
     groups = [(sign, column.sums) for sign, column in zip(signs, columns, strict=True)]
     estimate = jackknife_contrast(groups, score, level)
     if _is_bounded(first):
-        return _bounded(estimate, most, level)
-    return estimate, _widen(estimate, most * unseen(n, level))
+        return _bounded(estimate, n_pairs, level)
+    return estimate, _widen(estimate, n_pairs * unseen(n, level))
 
 
 def _bounded(
@@ -307,9 +309,9 @@ def unpaired_contrast(
     correct, however many options a language's questions have.
     """
     columns = [group.column for group in groups]
-    made = _values_only(groups)
+    result = _values_only(groups)
     if any(column is None or not column.simple for column in columns):
-        return made
+        return result
     values = [
         {key: x for key, x in column.values(group.task.ids).items() if x is not None}
         for column, group in zip(columns, groups, strict=True)
@@ -319,8 +321,8 @@ def unpaired_contrast(
     if above_chance:
         estimate, means = _above_chance(values, [group.task.chances for group in groups], level)
     else:
-        estimate = _unpaired([list(own.values()) for own in values], level)
-        means = list(made.values)
+        estimate = _unpaired([list(item.values()) for item in values], level)
+        means = list(result.values)
     estimate = estimate._replace(n=len(ids))
     wide = _widen(estimate, unseen(len(ids), level))
     return Contrast(estimate, tuple(means), ids, len(ids), wide, totals, _are_binary(columns))
@@ -331,14 +333,14 @@ def _above_chance(
 ) -> tuple[Estimate, list[float | None]]:
     plain, corrected, constants, least = [], [], [], 0.0
     for by_id, chance in zip(values, chances, strict=True):
-        known = {chance.get(key, 0.0) for key in by_id}
+        present = {chance.get(key, 0.0) for key in by_id}
         # How far below 0 it is that none are correct.
-        least = max([least, *(c / (1 - c) for c in known if c < 1)])
-        constants.append(known.pop() if len(known) == 1 else 1.0)
+        least = max([least, *(c / (1 - c) for c in present if c < 1)])
+        constants.append(present.pop() if len(present) == 1 else 1.0)
         plain.append(list(by_id.values()))
         pairs = [(x, chance.get(key, 0.0)) for key, x in by_id.items()]
         corrected.append([(x - c) / (1 - c) for x, c in pairs if c < 1])
-    means = [float(np.mean(own)) if own else None for own in corrected]
+    means = [float(np.mean(item)) if item else None for item in corrected]
     if max(constants) < 1:
         estimate = _unpaired(plain, level, (constants[0], constants[1]))
     else:
@@ -389,7 +391,7 @@ def change_of_gap(groups: Sequence[Group], level: float) -> Contrast:
         b, a = (column.sums[:, 0] for column in columns)
         values.append([column.score() for column in columns])
         differences.append((ids, (b - a).tolist()))
-    (ids, own), (_, english) = differences
-    estimate = _welch(own, english, level)
+    (ids, rows), (_, english) = differences
+    estimate = _welch(rows, english, level)
     four = (values[0][0], values[1][0], values[0][1], values[1][1])
     return Contrast(estimate, four, ids, len(ids), _widen(estimate, 2 * unseen(len(ids), level)))

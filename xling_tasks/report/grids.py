@@ -83,9 +83,9 @@ def column_of(row: Row) -> Column:
 
 def columns_of(verdicts: Iterable[Row], missing: Iterable[Column] = ()) -> list[Column]:
     """Return what verdicts are about, then what was not measured: harm first in a dataset."""
-    made, lost = unique([*map(column_of, verdicts), *missing]), set(missing)
-    datasets, criteria = unique(column.dataset for column in made), list(CRITERIA)
-    return sorted(made, key=lambda c: (
+    result, lost = unique([*map(column_of, verdicts), *missing]), set(missing)
+    datasets, criteria = unique(column.dataset for column in result), list(CRITERIA)
+    return sorted(result, key=lambda c: (
         datasets.index(c.dataset), c in lost, CRITERIA[c.criterion].urgency(c.metric),
         criteria.index(c.criterion),
     ))  # fmt: skip
@@ -93,13 +93,13 @@ def columns_of(verdicts: Iterable[Row], missing: Iterable[Column] = ()) -> list[
 
 def head_notes(column: Column, verdicts: Iterable[Row]) -> list[str]:
     """Return what stands below a heading: direction, scale, number of questions."""
-    known, text, table = (
+    definition, text, table = (
         CRITERIA[column.criterion].metric(column.metric),
         column.text,
         words.words(),
     )
     notes = []
-    if known.higher_is_better is False:
+    if definition.higher_is_better is False:
         notes.append(table["fewer" if text.unit == "share" else "lower"])
     if text.unit == "score":
         guessing = table["guessing"].format(chance=f"{text.chance:g}") if text.chance else ""
@@ -127,8 +127,8 @@ def make_square(v: Row | None, value: Callable[[Row], str] = words.format_value)
     """Return the cell of a verdict, which links to what is said of it."""
     if v is None:
         return Square("not_measured")
-    shown = "" if v["value"] is None else value(v)
-    return Square(words.look(v), shown, href=f"#{verdict_anchor(v)}")
+    display = "" if v["value"] is None else value(v)
+    return Square(words.look(v), display, href=f"#{verdict_anchor(v)}")
 
 
 def grid_by_metric(
@@ -137,15 +137,15 @@ def grid_by_metric(
     is_pair: bool = False,
 ) -> Grid:  # fmt: skip
     """Return languages by metrics, of one model or of a pair; English's values on top."""
-    missing, every = missing or {}, [v for _, own in rows for v in own]
+    missing, every = missing or {}, [v for _, group in rows for v in group]
     heads = [
         Head(heading_of(column, columns), "" if column in missing else f"#{column.criterion}",
              head_notes(column, every), missing.get(column, ""))
         for column in columns
     ]  # fmt: skip
     lines = []
-    for code, own in rows:
-        by = {column_of(v): v for v in own}
+    for code, group in rows:
+        by = {column_of(v): v for v in group}
         cells = [None if c in missing else make_square(by.get(c), value) for c in columns]
         lines.append(GridRow(language_name(code), f"#{code}", cells))
     datasets = unique(column.dataset for column in columns)
@@ -161,8 +161,8 @@ def _base_value(verdicts: Iterable[Row], column: Column) -> str:
     """Return English's value, or its range where languages share different questions with it."""
     seen = [v for v in verdicts if column_of(v) == column and v["english"] is not None]
     ordered = sorted(seen, key=lambda v: float(v["english"]))
-    shown = unique(words.format_value(v, "english") for v in ordered)
-    return " to ".join(unique([shown[0], shown[-1]])) if shown else "–"
+    display = unique(words.format_value(v, "english") for v in ordered)
+    return " to ".join(unique([display[0], display[-1]])) if display else "–"
 
 
 def grid_by_model(
@@ -173,10 +173,10 @@ def grid_by_model(
     for code, verdicts in rows:
         href, cells = f"#{code}" if is_linked else "", list[Square | None]()
         for model in models:
-            own = [v for v in verdicts if v["model"] == model]
-            kind = lead.overall(own)
-            n = sum(words.look(v) == kind for v in own)
-            cells.append(Square(kind, f"{n} of {len(own)}" if own else "", href=href))
+            chosen = [v for v in verdicts if v["model"] == model]
+            kind = lead.overall(chosen)
+            n = sum(words.look(v) == kind for v in chosen)
+            cells.append(Square(kind, f"{n} of {len(chosen)}" if chosen else "", href=href))
         lines.append(GridRow(language_name(code), href, cells))
     return Grid(title, [Head(model) for model in models], lines)
 

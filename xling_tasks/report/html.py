@@ -57,7 +57,7 @@ def mark_code(text: str) -> Markup:
 @functools.cache
 def environment() -> Environment:
     """Return the templates; a name that a template lacks is an error."""
-    made = Environment(
+    result = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         finalize=escape_text,
@@ -65,14 +65,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"SIGNS": SIGNS, "W": words.words()}
-    made.filters |= {
+    result.globals |= {"SIGNS": SIGNS, "W": words.words()}
+    result.filters |= {
         "attribute": escape_attribute,
         "code": mark_code,
         "cell": format_cell,
         "language": language_name,
     }
-    return made
+    return result
 
 
 def as_block(data: object) -> Markup:

@@ -61,19 +61,19 @@ def by_language(verdicts: Sequence[Row]) -> list[tuple[str, list[Row]]]:
         grouped[v["language"]].append(v)
     ordered = sorted(grouped.items(), key=lambda item: _badness(item[1]))
     return [
-        (code, sorted(own, key=lambda v: (ORDER.index(look(v)), urgency(v))))
-        for code, own in ordered
+        (code, sorted(group, key=lambda v: (ORDER.index(look(v)), urgency(v))))
+        for code, group in ordered
     ]
 
 
 def _badness(verdicts: Sequence[Row]) -> tuple[float, ...]:
     """Order languages: worse in an exam of its own last; how many metrics; harm; size."""
     worse = [v for v in verdicts if look(v) == "worse"]
-    measured = sum(look(v) != "not_measured" for v in verdicts) or 1
+    scored = sum(look(v) != "not_measured" for v in verdicts) or 1
     return (
         ORDER.index(overall(verdicts)),
         bool(worse) and _is_of_exams(worse),
-        -len(worse) / measured,
+        -len(worse) / scored,
         min((urgency(v) for v in worse), default=0),
         min((goodness(v) / v["margin"] for v in worse or verdicts), default=0.0),
     )
@@ -102,11 +102,13 @@ def list_languages(codes: Sequence[str]) -> str:
 def tell_lead(verdicts: Sequence[Row], most: int) -> Lead:
     """Tell the finding on one model; at most `most` languages that are worse have a line each."""
     rows = by_language(verdicts)
-    worse = [(code, own) for code, own in rows if overall(own) == "worse"]
-    lines = [_worse_line(code, own) for code, own in worse[:most]]
-    if rest := [code for code, _ in worse[most:]]:
-        who = words()["headline"]["others"].format(k=len(rest), who=join(map(language_name, rest)))
-        lines.append(LeadLine("worse", rest, who, ""))
+    worse = [(code, group) for code, group in rows if overall(group) == "worse"]
+    lines = [_worse_line(code, group) for code, group in worse[:most]]
+    if remainder := [code for code, _ in worse[most:]]:
+        who = words()["headline"]["others"].format(
+            k=len(remainder), who=join(map(language_name, remainder))
+        )
+        lines.append(LeadLine("worse", remainder, who, ""))
     return Lead(_first_sentence(rows), [*lines, *_other_lines(rows[len(worse) :])])
 
 
@@ -114,15 +116,15 @@ def tell_scores(scores: Sequence[Row]) -> list[LeadLine]:
     """Tell the primary scores of a model that nothing was compared of, a line for each language."""
     lines: dict[str, list[str]] = {}
     for score in scores:
-        known = CRITERIA[score["criterion"]]
-        primary = {name for item in known.endpoints for name in (item.metric, *item.instead)}
-        whole = not score["topic"] and ":" not in score["language"]
-        if whole and score["metric"] in primary and score["value"] is not None:
-            text = known.display(score["metric"])
-            told = f"{lower_first(text.name)} {format_number(score['value'], text)}"
+        definition = CRITERIA[score["criterion"]]
+        primary = {name for item in definition.endpoints for name in (item.metric, *item.instead)}
+        covers_all = not score["topic"] and ":" not in score["language"]
+        if covers_all and score["metric"] in primary and score["value"] is not None:
+            text = definition.display(score["metric"])
+            sentences = f"{lower_first(text.name)} {format_number(score['value'], text)}"
             if score["temperature"] is not None:
-                told += f" (temperature {score['temperature']:g})"
-            lines.setdefault(score["language"], []).append(told)
+                sentences += f" (temperature {score['temperature']:g})"
+            lines.setdefault(score["language"], []).append(sentences)
     return [
         LeadLine("", [code], language_name(code), f"{'; '.join(lines[code])}.")
         for code in in_order(lines)
@@ -130,46 +132,48 @@ def tell_scores(scores: Sequence[Row]) -> list[LeadLine]:
 
 
 def _first_sentence(rows: Sequence[tuple[str, list[Row]]]) -> str:
-    told, of = words()["headline"], len(rows)
-    kinds = {code: overall(own) for code, own in rows}
+    texts, total = words()["headline"], len(rows)
+    kinds = {code: overall(group) for code, group in rows}
     worse = {
-        code: [v for v in own if look(v) == "worse"] for code, own in rows if kinds[code] == "worse"
+        code: [v for v in group if look(v) == "worse"]
+        for code, group in rows
+        if kinds[code] == "worse"
     }
-    exams = [code for code, own in worse.items() if _is_of_exams(own)]
+    exams = [code for code, group in worse.items() if _is_of_exams(group)]
     served = [code for code in worse if code not in exams]
     parts = []
     if served:
-        parts.append(told["worse"][len(served) > 1].format(who=name_languages(served, of)))
+        parts.append(texts["worse"][len(served) > 1].format(who=name_languages(served, total)))
     if exams:
-        parts.append(told["exam"].format(who=name_languages(exams, of)))
+        parts.append(texts["exam"].format(who=name_languages(exams, total)))
     if parts:
         return " ".join(parts)
-    if not any(v["estimate"] is not None for _, own in rows for v in own):
-        return str(told["nothing"])
+    if not any(v["estimate"] is not None for _, group in rows for v in group):
+        return str(texts["nothing"])
     fine = [code for code, kind in kinds.items() if kind in ("equivalent", "better")]
     key = "none_worse" if not fine else "some_same"
-    if len(fine) == of:
+    if len(fine) == total:
         key = "better" if set(kinds.values()) == {"better"} else "all_same"
-    form = told[key] if isinstance(told[key], str) else told[key][of > 1]
-    return str(form.format(who=name_languages(fine, of) if fine else ""))
+    form = texts[key] if isinstance(texts[key], str) else texts[key][total > 1]
+    return str(form.format(who=name_languages(fine, total) if fine else ""))
 
 
 def _worse_line(code: str, verdicts: Sequence[Row]) -> LeadLine:
     first = verdicts[0]
     text = f"{lower_first(display(first).name)}: {tell_evidence(first, brief=True)}."
-    more = " ".join(
+    extra = " ".join(
         filter(None, (tell_difference(first), count_verdicts(verdicts[1:], "other_metrics")))
     )
-    return LeadLine("worse", [code], language_name(code), text, more)
+    return LeadLine("worse", [code], language_name(code), text, extra)
 
 
 def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
     """Tell how many metrics of a language have which verdict: 'Worse in 1 metric, ...'."""
-    kinds, told = [look(v) for v in verdicts], words()["headline"]["verdicts"]
-    counts = [(kind, kinds.count(kind)) for kind in ORDER if kind in told and kind in kinds]
+    kinds, texts = [look(v) for v in verdicts], words()["headline"]["verdicts"]
+    counts = [(kind, kinds.count(kind)) for kind in ORDER if kind in texts and kind in kinds]
     parts = [
-        told[kind].format(n=f"{n:,}" if at else count_noun(n, words()["headline"][noun]))
-        for at, (kind, n) in enumerate(counts)
+        texts[kind].format(n=f"{n:,}" if index else count_noun(n, words()["headline"][noun]))
+        for index, (kind, n) in enumerate(counts)
     ]
     text = ", ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
@@ -178,17 +182,17 @@ def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
 def _other_lines(rows: Sequence[tuple[str, list[Row]]]) -> list[LeadLine]:
     """Tell the languages that are not worse, those of which the same is said together."""
     groups: dict[tuple[str, str], list[tuple[str, list[Row]]]] = {}
-    for code, own in rows:
-        groups.setdefault((overall(own), count_verdicts(own)), []).append((code, own))
-    told, lines = words()["headline"], []
+    for code, members in rows:
+        groups.setdefault((overall(members), count_verdicts(members)), []).append((code, members))
+    texts, lines = words()["headline"], []
     for (kind, text), group in groups.items():
         codes = in_order(code for code, _ in group)
-        more = told["open"][len(codes) > 1] if kind == "inconclusive" else ""
-        if leaning := [code for code, own in group if any(map(_leans, own))]:
+        extra = texts["open"][len(codes) > 1] if kind == "inconclusive" else ""
+        if leaning := [code for code, members in group if any(map(_leans, members))]:
             names = list_languages(in_order(leaning))
-            more = f"{told['leaning'][len(leaning) > 1].format(who=names)} {more}".strip()
+            extra = f"{texts['leaning'][len(leaning) > 1].format(who=names)} {extra}".strip()
         who = list_languages(codes)
-        lines.append(LeadLine(kind, codes, who, lower_first(text), more))
+        lines.append(LeadLine(kind, codes, who, lower_first(text), extra))
     return lines
 
 

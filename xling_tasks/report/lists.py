@@ -9,7 +9,7 @@ from typing import Any
 from xling_metrics.stats.anova import compare_groups
 from xling_metrics.stats.proportions import wilson
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Panel, panel_of
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, MetricKey, metric_key_of
 from xling_tasks.data.dataset_info import MMEDBENCH, XLINGHEALTH
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.arguments import identity_in_signature
@@ -107,12 +107,12 @@ def make_scores(task: Task, options: Options, names: Iterable[str]) -> Iterator[
     """Yield metrics of a task with their intervals."""
     signatures = task.recorded("signatures")
     for name in names:
-        panel, language = panel_of(task.place, name)
+        metric_key, language = metric_key_of(task.task_key, name)
         column = task.columns.get(name)
         found = None if column is None else estimate_score(column, options.confidence)
         low, high, n = (None, None, None) if found is None else (*found[1:3], found.n)
         yield Score(
-            task.model, *panel, language, task.scores.get(name), low, high, n,
+            task.model, *metric_key, language, task.scores.get(name), low, high, n,
             task.directions.get(name), str(signatures.get(name, "")),
         )  # fmt: skip
 
@@ -124,19 +124,22 @@ def _topic_scores(
     for task in (task for model in models for task in model.tasks):
         labels = task.categories if topics is None else topics
         by_question = [labels.get(key, "without one") for key in task.ids]
-        if not CRITERIA[task.place.criterion].by_topic or labels.keys().isdisjoint(task.ids):
+        if not CRITERIA[task.task_key.criterion].by_topic or labels.keys().isdisjoint(task.ids):
             continue
         for topic in sorted(set(by_question)):
-            order = [at for at, label in enumerate(by_question) if label == topic]
+            order = [index for index, label in enumerate(by_question) if label == topic]
             for name, column in task.columns.items():
-                panel, language = panel_of(task.place, name)
+                metric_key, language = metric_key_of(task.task_key, name)
                 chosen = column.select(order)
-                if panel.metric not in CRITERIA[panel.criterion].main or not chosen.present.any():
+                if (
+                    metric_key.metric not in CRITERIA[metric_key.criterion].main
+                    or not chosen.present.any()
+                ):
                     continue
                 found = estimate_score(chosen, options.confidence)
                 if found is not None and language != AVERAGE and ":" not in language:
                     yield Score(
-                        task.model, *panel, language, *found[:3], found.n,
+                        task.model, *metric_key, language, *found[:3], found.n,
                         task.directions.get(name), "", topic,
                     )  # fmt: skip
 
@@ -156,7 +159,7 @@ def find_notes(models: Sequence[Model]) -> Iterator[Remark]:
         for note in model.notes:
             values = {name: value for name, value in note.items() if name != "kind"}
             yield Remark(note["kind"], {"model": model.name, **values})
-    datasets = {task.place.dataset for model in models for task in model.tasks}
+    datasets = {task.task_key.dataset for model in models for task in model.tasks}
     for dataset in sorted(datasets):
         group = group_of(dataset)
         if group is not None:
@@ -169,13 +172,13 @@ def find_notes(models: Sequence[Model]) -> Iterator[Remark]:
 def _remarks(models: Sequence[Model]) -> Iterator[Remark]:
     """Yield what keeps numbers from being compared as they stand."""
     for (criterion, dataset), tasks in group_tasks(models).items():
-        about = {"criterion": criterion, "dataset": dataset}
-        for model, own in tasks.items():
-            for kind, values in _about_model(criterion, own):
-                yield Remark(kind, {"model": model, **about, **values})
+        subject = {"criterion": criterion, "dataset": dataset}
+        for model, group in tasks.items():
+            for kind, values in _about_model(criterion, group):
+                yield Remark(kind, {"model": model, **subject, **values})
         for model, codes in _missing_languages(criterion, tasks).items():
-            yield Remark("missing_languages", {"model": model, **about, "languages": codes})
-        yield from _between_models(about, tasks)
+            yield Remark("missing_languages", {"model": model, **subject, "languages": codes})
+        yield from _between_models(subject, tasks)
 
 
 def group_tasks(models: Iterable[Model]) -> dict[tuple[str, str], dict[str, list[Task]]]:
@@ -183,50 +186,50 @@ def group_tasks(models: Iterable[Model]) -> dict[tuple[str, str], dict[str, list
     groups: dict[tuple[str, str], dict[str, list[Task]]] = {}
     for model in models:
         for task in model.tasks:
-            by_model = groups.setdefault((task.place.criterion, task.place.dataset), {})
+            by_model = groups.setdefault((task.task_key.criterion, task.task_key.dataset), {})
             by_model.setdefault(model.name, []).append(task)
     for by_model in groups.values():
-        for own in by_model.values():
-            own.sort(key=lambda task: rank(task.place.language))
+        for item in by_model.values():
+            item.sort(key=lambda task: rank(task.task_key.language))
     order = list(CRITERIA)
     return {key: groups[key] for key in sorted(groups, key=lambda key: order.index(key[0]))}
 
 
 def _about_model(criterion: str, tasks: Sequence[Task]) -> Iterator[tuple[str, dict[str, Any]]]:
-    known = CRITERIA[criterion]
+    definition = CRITERIA[criterion]
     scored = [task for task in tasks if _GENERATED not in task.scores]
-    others = [task for task in scored if task.place.language != ENGLISH] or scored
-    kinds = {item.meaning for task in others for item in task.endpoints.values()}
-    if known.needs and others and not kinds - {SERVED}:
-        metrics = [item.metric for item in known.endpoints if item.meaning != SERVED]
-        yield f"no_{known.needs}", {"metrics": metrics}
-    if known.parallel and not known.several_languages:
-        if ENGLISH not in {task.place.language for task in tasks}:
+    remaining = [task for task in scored if task.task_key.language != ENGLISH] or scored
+    kinds = {item.meaning for task in remaining for item in task.endpoints.values()}
+    if definition.needs and remaining and not kinds - {SERVED}:
+        metrics = [item.metric for item in definition.endpoints if item.meaning != SERVED]
+        yield f"no_{definition.needs}", {"metrics": metrics}
+    if definition.parallel and not definition.several_languages:
+        if ENGLISH not in {task.task_key.language for task in tasks}:
             yield "no_english", {}
-        sets = {task.place.language: set(task.ids) for task in tasks}
+        sets = {task.task_key.language: set(task.ids) for task in tasks}
         if all(sets.values()) and len({frozenset(ids) for ids in sets.values()}) > 1:
             sizes = {code: len(ids) for code, ids in sets.items()}
             yield "paired", {"n": len(set.intersection(*sets.values())), "asked": sizes}
     for task in tasks:
         yield from _about_task(task)
-    first, *rest = tasks
-    for task in rest:
+    first, *remainder = tasks
+    for task in remainder:
         pair = (first.results, task.results)
         for item in find_differences([pair], across_languages=True):
             yield "settings_between_languages", {
-                "what": item.what, "languages": [first.place.language, task.place.language],
+                "what": item.what, "languages": [first.task_key.language, task.task_key.language],
                 "values": [item.first, item.other],
             }  # fmt: skip
 
 
 def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    data, language = task.recorded("data"), task.place.language
-    asked, available = task.results.count["effective"], task.results.count["original"]
+    data, language = task.recorded("data"), task.task_key.language
+    requested, available = task.results.count["effective"], task.results.count["original"]
     yield from (("coverage", _coverage(task, code)) for code in task.languages or [""])
     if _GENERATED in task.scores:
         yield "generated_only", {"language": language}
     if task.limited:
-        yield "part", {"language": language, "asked": asked, "available": available}
+        yield "part", {"language": language, "asked": requested, "available": available}
     if not task.ids:
         yield "no_samples", {"language": language}
     if task.one_prompt:
@@ -248,12 +251,12 @@ def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _coverage(task: Task, language: str) -> dict[str, Any]:
-    data, (asked, available) = task.recorded("data"), task.count(language)
-    lacking = data.get("unusable_questions") or {}
-    invalid = lacking.get(language) if isinstance(lacking, Mapping) else lacking
+    data, (requested, available) = task.recorded("data"), task.count(language)
+    missing = data.get("unusable_questions") or {}
+    invalid = missing.get(language) if isinstance(missing, Mapping) else missing
     return {
         "language": language, "in_data": data.get("questions"), "available": available,
-        "asked": asked, "invalid_rows": data.get("invalid_rows"),
+        "asked": requested, "invalid_rows": data.get("invalid_rows"),
         "invalid_questions": len(invalid or ()),
         "reasons": dict(data.get("invalid_reasons") or {}), "samples": bool(task.ids),
     }  # fmt: skip
@@ -261,12 +264,12 @@ def _coverage(task: Task, language: str) -> dict[str, Any]:
 
 def _guessing(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield metrics on which English could be guessed, so that a difference from it says little."""
-    if task.place.language != ENGLISH or not task.chances:
+    if task.task_key.language != ENGLISH or not task.chances:
         return
     chance = sum(task.chances.values()) / len(task.chances)
     for metric in task.endpoints:
         column = column_counted(task, metric, LEFT_OUT)
-        if not CRITERIA[task.place.criterion].of(metric).chance or column is None:
+        if not CRITERIA[task.task_key.criterion].of(metric).chance or column is None:
             continue
         values = column.sums[column.present, 0]
         n, correct = len(values), float(values.sum())
@@ -277,39 +280,41 @@ def _guessing(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
 def _missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
     """Return model -> languages that the dataset or another model has and it has not."""
     by_model = {
-        name: {code for task in own for code in task.languages} for name, own in tasks.items()
+        name: {code for task in group for code in task.languages} for name, group in tasks.items()
     }
     expected = set().union(*by_model.values())
     if not CRITERIA[criterion].several_languages:
-        datasets = {task.place.dataset for own in tasks.values() for task in own}
-        known = XLINGHEALTH if CRITERIA[criterion].parallel else MMEDBENCH
+        datasets = {task.task_key.dataset for group in tasks.values() for task in group}
+        definition = XLINGHEALTH if CRITERIA[criterion].parallel else MMEDBENCH
         expected |= {
-            c for info in known.values() if info.dataset in datasets for c in info.languages
+            c for info in definition.values() if info.dataset in datasets for c in info.languages
         }
-    return {name: in_order(expected - own) for name, own in by_model.items() if expected - own}
+    return {
+        name: in_order(expected - group) for name, group in by_model.items() if expected - group
+    }
 
 
 def _between_models(about: Mapping[str, str], tasks: Tasks) -> Iterator[Remark]:
     """Yield in what models differ from the first one that has a language."""
     first: dict[str, Task] = {}
-    for task in (task for own in tasks.values() for task in own):
-        base = first.setdefault(task.place.language, task)
+    for task in (task for element in tasks.values() for task in element):
+        base = first.setdefault(task.task_key.language, task)
         if base is task:
             continue
-        both = {**about, "models": [base.model, task.model], "language": task.place.language}
+        pair = {**about, "models": [base.model, task.model], "language": task.task_key.language}
         if base.ids and task.ids and set(base.ids) != set(task.ids):
             shared = len(set(base.ids) & set(task.ids))
             sizes = [len(base.ids), len(task.ids)]
-            yield Remark("different_questions", {**both, "asked": sizes, "n": shared})
+            yield Remark("different_questions", {**pair, "asked": sizes, "n": shared})
         for item in find_differences([(base.results, task.results)]):
             values = {"what": item.what, "values": [item.first, item.other]}
-            yield Remark("settings_between_models", {**both, **values})
-        own, other = (side.recorded("signatures") for side in (base, task))
-        for metric in [name for name in own if name in other]:
-            signs = [identity_in_signature(str(side[metric])) for side in (own, other)]
+            yield Remark("settings_between_models", {**pair, **values})
+        element, other = (member.recorded("signatures") for member in (base, task))
+        for metric in [name for name in element if name in other]:
+            signs = [identity_in_signature(str(member[metric])) for member in (element, other)]
             if signs[0] != signs[1]:
                 values = {"metric": metric, "values": signs}
-                yield Remark("signatures_between_models", {**both, **values})
+                yield Remark("signatures_between_models", {**pair, **values})
 
 
 def _judge_errors(verdicts: Sequence[Verdict]) -> Iterator[Remark]:
@@ -327,15 +332,15 @@ def _judge_errors(verdicts: Sequence[Verdict]) -> Iterator[Remark]:
 
 def _differences(model: Model, options: Options, people: Annotations | None) -> Iterator[Remark]:
     """Yield differences from English on all metrics that may be compared but the primary ones."""
-    primary = {(item.panel, item.language) for item in compare_with_english(model)}
+    primary = {(item.metric_key, item.language) for item in compare_with_english(model)}
     for pair in pairs_with_english(model):
-        panel, language = pair.about
-        if (panel, language) in primary:
+        metric_key, language = pair.about
+        if (metric_key, language) in primary:
             continue
-        if not has_comparable_values(panel, pair.task.directions.get(pair.name)):
+        if not has_comparable_values(metric_key, pair.task.directions.get(pair.name)):
             continue
-        paired, level = pair.task.place.parallel, options.confidence
-        metric = CRITERIA[panel.criterion].metric(panel.metric)
+        paired, level = pair.task.task_key.parallel, options.confidence
+        metric = CRITERIA[metric_key.criterion].metric(metric_key.metric)
         found = people.contrast(pair.groups, level) if people is not None and paired else None
         if found is None:
             found = contrast(pair.groups, level) if paired else unpaired_contrast(
@@ -343,7 +348,7 @@ def _differences(model: Model, options: Options, people: Annotations | None) -> 
             )  # fmt: skip
         if found.estimate.value is not None:
             yield Remark("difference", {
-                "model": model.name, **panel._asdict(), "language": language,
+                "model": model.name, **metric_key._asdict(), "language": language,
                 "value": found.values[0], "english": found.values[1],
                 "estimate": found.estimate.value, "ci_low": found.estimate.ci_low,
                 "ci_high": found.estimate.ci_high, "n": found.estimate.n, "paired": paired,
@@ -355,23 +360,23 @@ def _paper_tests(model: Model, options: Options) -> Iterator[Remark]:
 
     As in XLingEval (D.2), each language over the questions that it has scores for.
     """
-    groups: dict[Panel, dict[str, list[float | None]]] = {}
+    groups: dict[MetricKey, dict[str, list[float | None]]] = {}
     for task in model.tasks:
         for name, column in task.columns.items():
-            panel, language = panel_of(task.place, name)
-            tested = CRITERIA[panel.criterion].classic and column.simple
-            if tested and has_comparable_values(panel, True):
+            metric_key, language = metric_key_of(task.task_key, name)
+            tested = CRITERIA[metric_key.criterion].classic and column.simple
+            if tested and has_comparable_values(metric_key, True):
                 values = list(column.values(task.ids).values())
-                groups.setdefault(panel, {})[language] = values
-    for panel, by_language in groups.items():
+                groups.setdefault(metric_key, {})[language] = values
+    for metric_key, by_language in groups.items():
         if len(by_language) < 2:
             continue
         order = sorted(by_language, key=lambda code: (code != ENGLISH, code))
         tests = compare_groups(
             {code: by_language[code] for code in order}, level=options.confidence
         )
-        about = {"model": model.name, **panel._asdict()}
-        yield Remark("anova", {**about, **tests.anova._asdict(), "n": tests.n})
+        subject = {"model": model.name, **metric_key._asdict()}
+        yield Remark("anova", {**subject, **tests.anova._asdict(), "n": tests.n})
         for pair in tests.pairs:
             means = [tests.means[pair.first], tests.means[pair.second]]
-            yield Remark("pair_test", {**about, **pair._asdict(), "means": means})
+            yield Remark("pair_test", {**subject, **pair._asdict(), "means": means})

@@ -42,7 +42,7 @@ class Context(NamedTuple):
 def make_page(record: Record, *, published: bool = True, samples: str = "") -> str:
     """Return the page of a report; `samples` is the address of a page of samples."""
     verdicts, scores = record["verdicts"], record["scores"]
-    told = remarks.tell_remarks(record["remarks"], scores)
+    tellings = remarks.tell_remarks(record["remarks"], scores)
     models, rows = models_of(record), lead.by_language(verdicts)
     missing, texts = missing_columns(record["remarks"]), words.words()["page"]
     columns = grids.columns_of(verdicts, missing)
@@ -58,12 +58,12 @@ def make_page(record: Record, *, published: bool = True, samples: str = "") -> s
         "report.html",
         title=words.join(models) if len(models) <= MANY_MODELS else f"{len(models)} models",
         kicker=kicker_of(scores), meta=meta_of(record), command="xling report",
-        version=__version__, note=_note(models, told), heads=heads_of(record), overview=overview,
-        costs=costs.tell_costs(record["remarks"]),
-        limits=[r for r in told if r.place == "limit"],
-        notes=[r for r in told if r.place == "note"],
-        steps=remarks.tell_steps(verdicts, told),
-        languages=[_language(page, code, own) for code, own in rows],
+        version=__version__, note=_note(models, tellings), heads=heads_of(record),
+        overview=overview, costs=costs.tell_costs(record["remarks"]),
+        limits=[r for r in tellings if r.place == "limit"],
+        notes=[r for r in tellings if r.place == "note"],
+        steps=remarks.tell_steps(verdicts, tellings),
+        languages=[_language(page, code, group) for code, group in rows],
         criteria=[_section(page, key, columns, tables) for key in criteria],
         tables=[table for table in tables if table.criterion not in criteria],
         numbers=verdict_table(verdicts, page.order), kinds=kinds_of(verdicts),
@@ -85,14 +85,14 @@ def kinds_of(verdicts: Sequence[Row]) -> list[str]:
 
 def _language(page: Context, code: str, verdicts: Sequence[Row]) -> dict[str, Any]:
     """Return what is said of a language."""
-    told = []
+    lines = []
     for v in verdicts:
-        about = [v["model"]] if len(page.models) > 1 else []
-        about += [capitalize(words.dataset_name(v["dataset"]))] if page.has_datasets else []
-        told.append((words.tell(v), grids.verdict_anchor(v), ", ".join(about)))
+        subject = [v["model"]] if len(page.models) > 1 else []
+        subject += [capitalize(words.dataset_name(v["dataset"]))] if page.has_datasets else []
+        lines.append((words.tell(v), grids.verdict_anchor(v), ", ".join(subject)))
     link = f"{page.samples}#language={code}&against=worse&sort=gap" if page.samples else ""
     return {
-        "code": code, "name": language_name(code), "look": lead.overall(verdicts), "told": told,
+        "code": code, "name": language_name(code), "look": lead.overall(verdicts), "told": lines,
         "counts": lead.count_verdicts(verdicts), "link": link,
     }  # fmt: skip
 
@@ -110,13 +110,13 @@ def _section(
             ))  # fmt: skip
         dataset = capitalize(words.dataset_name(column.dataset)) if page.has_datasets else ""
         for model in page.models:
-            own = [v for v in verdicts if v["model"] == model]
-            if any(v["estimate"] is not None for v in own):
+            rows = [v for v in verdicts if v["model"] == model]
+            if any(v["estimate"] is not None for v in rows):
                 name = model if len(page.models) > 1 else ""
-                forests.append((name, dataset, charts.make_forest(own, page.order)))
-    known = CRITERIA[key]
+                forests.append((name, dataset, charts.make_forest(rows, page.order)))
+    definition = CRITERIA[key]
     return {
-        "key": key, "title": known.title, "asks": known.asks, "grids": tables_of_models,
+        "key": key, "title": definition.title, "asks": definition.asks, "grids": tables_of_models,
         "forests": forests, "sweeps": _sweeps(page, key),
         "tables": [table for table in tables if table.criterion == key],
     }  # fmt: skip
@@ -127,10 +127,10 @@ def _sweeps(page: Context, key: str) -> list[charts.Sweep]:
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for score in page.record["scores"]:
         if score["criterion"] == key and score["metric"] in CRITERIA[key].drawn:
-            about = score["dataset"], score["metric"], score["model"]
-            groups.setdefault(about, []).append(score)
-    made = (charts.make_sweep(own, page.order) for own in groups.values())
-    found = [sweep for sweep in made if sweep is not None]
+            subject = score["dataset"], score["metric"], score["model"]
+            groups.setdefault(subject, []).append(score)
+    result = (charts.make_sweep(item, page.order) for item in groups.values())
+    found = [sweep for sweep in result if sweep is not None]
     return found if len(page.models) > 1 else [sweep._replace(model="") for sweep in found]
 
 
@@ -142,10 +142,10 @@ def verdict_table(verdicts: Sequence[Row], order: Sequence[str], base: str = "En
     ))  # fmt: skip
     rows: list[dict[str, Cell]] = []
     for v in ordered:
-        told = words.tell(v)
+        telling = words.tell(v)
         rows.append({
-            "Metric": told.name, "Data": words.dataset_name(v["dataset"]), "Model": v["model"],
-            "Language": told.language, "Verdict": told.word, "Value": v["value"],
+            "Metric": telling.name, "Data": words.dataset_name(v["dataset"]), "Model": v["model"],
+            "Language": telling.language, "Verdict": telling.word, "Value": v["value"],
             base: v["english"], "Difference": v["estimate"], "Low": v["ci_low"],
             "High": v["ci_high"], "p": v["p_adjusted"], "n": v["n"], "Margin": v["margin"],
             "Family": v["family"],
@@ -168,14 +168,14 @@ _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 
 def sources_of(scores: Sequence[Row]) -> list[Source]:
     """Return citation and licence of the data."""
-    made = []
+    result = []
     for dataset in unique(score["dataset"] for score in scores):
-        own = next((record for record in DATASETS.values() if record.dataset == dataset), None)
+        rows = next((record for record in DATASETS.values() if record.dataset == dataset), None)
         citation = words.citation(dataset)
-        if own is not None and not citation:
-            citation = f"{own.citation}; licence {own.licence}"
+        if rows is not None and not citation:
+            citation = f"{rows.citation}; licence {rows.licence}"
         name = capitalize(words.dataset_name(dataset))
         text = f"{name}: {citation or words.words()['page']['custom']}."
         found = _ARXIV.search(text)
-        made.append(Source(text, f"https://arxiv.org/abs/{found[1]}" if found else ""))
-    return made
+        result.append(Source(text, f"https://arxiv.org/abs/{found[1]}" if found else ""))
+    return result

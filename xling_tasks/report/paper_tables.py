@@ -44,11 +44,13 @@ def make_tables(record: Mapping[str, Sequence[Row]], *, published: bool = True) 
         grouped.setdefault((row["criterion"], row["dataset"]), []).append(row)
     order = list(CRITERIA)
     tables: list[Table] = []
-    for criterion, dataset in sorted(grouped, key=lambda place: (order.index(place[0]), place[1])):
-        ours = grouped[criterion, dataset]
-        weighed = any(row["metric"] == "bertscore_f1_idf" for row in ours)
+    for criterion, dataset in sorted(
+        grouped, key=lambda position: (order.index(position[0]), position[1])
+    ):
+        own_scores = grouped[criterion, dataset]
+        weighed = any(row["metric"] == "bertscore_f1_idf" for row in own_scores)
         theirs = published_scores(criterion, dataset, weighed=weighed) if published else []
-        tables += _tables_of(Numbers(criterion, dataset, ours, theirs))
+        tables += _tables_of(Numbers(criterion, dataset, own_scores, theirs))
     tables += [*_correctness_means(grouped, published), *_people(record["remarks"])]
     tables += [*_coverage(record["remarks"], scores), *_topics(record["scores"])]
     tables += costs.make_table(record["remarks"])
@@ -90,10 +92,12 @@ class Numbers:
 
     def sources(self) -> Iterator[tuple[tuple[str, Any], bool]]:
         """Yield (model, temperature) and whether it is a paper's: ours first, rising."""
-        ours = unique(map(self._source, self.ours))
-        for own in sorted(ours, key=lambda s: (s[1] == MEAN, 0 if s[1] in (None, MEAN) else s[1])):
-            yield own, False
-        yield from ((own, True) for own in unique(map(self._source, self.theirs)))
+        own_scores = unique(map(self._source, self.ours))
+        for item in sorted(
+            own_scores, key=lambda s: (s[1] == MEAN, 0 if s[1] in (None, MEAN) else s[1])
+        ):
+            yield item, False
+        yield from ((item, True) for item in unique(map(self._source, self.theirs)))
 
     def languages(self, rows: Iterable[Row]) -> list[str]:
         """Return the languages of some scores, in order."""
@@ -104,9 +108,9 @@ class Numbers:
         notes = [self.known.note, more.pop("note", "")]
         if sources := unique(row["source"] for row in self.theirs):
             notes.append(words.words()["tables"]["published"].format(sources="; ".join(sources)))
-        about = {"key": self.criterion, "title": self.title, **more}
+        subject = {"key": self.criterion, "title": self.title, **more}
         return Table(
-            **about, rows=rows, published=marked, note=" ".join(filter(None, notes)),
+            **subject, rows=rows, published=marked, note=" ".join(filter(None, notes)),
             dataset=self.dataset, criterion=self.criterion,
         )  # fmt: skip
 
@@ -122,10 +126,10 @@ def _means(ours: Sequence[Row]) -> Iterator[dict[str, Any]]:
     for row in ours:
         key = row["model"], row["metric"], row["language"]
         groups.setdefault(key, {})[row["temperature"]] = row
-    for (_, metric, _), own in groups.items():
-        values = [own[tau]["value"] for tau in TEMPERATURES if tau in own]
+    for (_, metric, _), group in groups.items():
+        values = [group[tau]["value"] for tau in TEMPERATURES if tau in group]
         if len(values) == len(TEMPERATURES) and None not in values:
-            row = {**own[0.0], "temperature": MEAN, "ci_low": None, "ci_high": None}
+            row = {**group[0.0], "temperature": MEAN, "ci_low": None, "ci_high": None}
             yield {**row, "value": fmean(values)}
             yield {**row, "metric": f"{metric}_sd", "value": pstdev(values)}
 
@@ -134,18 +138,18 @@ def _means(ours: Sequence[Row]) -> Iterator[dict[str, Any]]:
 
 
 def _tables_of(numbers: Numbers) -> Iterator[Table]:
-    known = numbers.known
-    if known.columns:
-        yield _by_language(numbers, known.columns)
+    present = numbers.known
+    if present.columns:
+        yield _by_language(numbers, present.columns)
     else:
         yield _by_metric(numbers)
-    if known.parts:
-        beginnings, title, note = known.parts
+    if present.parts:
+        beginnings, title, note = present.parts
         names = {row["metric"] for row in numbers.ours if row["metric"].startswith(beginnings)}
         if names:
-            more = {"title": f"{numbers.title}: {title}", "key": f"{numbers.criterion}_parts"}
-            yield _by_language(numbers, sorted(names), note=note, **more)
-    if known.several_languages:
+            extra = {"title": f"{numbers.title}: {title}", "key": f"{numbers.criterion}_parts"}
+            yield _by_language(numbers, sorted(names), note=note, **extra)
+    if present.several_languages:
         yield _by_group(numbers)
 
 
@@ -154,33 +158,33 @@ def _follow(name: str, own: Estimate, english: Estimate) -> dict[str, Cell]:
     value, base = own.value, english.value
     if value is None or base is None:
         return {}
-    made: dict[str, Cell] = {f"{name}: {_DECREASE}": 100 * (base - value)}
+    result: dict[str, Cell] = {f"{name}: {_DECREASE}": 100 * (base - value)}
     if base > 0:
-        made |= {
+        result |= {
             f"{name}: {_DROP}": 100 * (base - value) / base,
             f"{name}: {_MULTIPLE}": value / base,
         }
-    return made
+    return result
 
 
 def _by_language(numbers: Numbers, metrics: Sequence[str], **more: Any) -> Table:
     """Make a table with a row per temperature, model and language, and a column per metric."""
-    known = numbers.known
-    main = {name for item in known.endpoints for name in (item.metric, *item.instead)}
+    present = numbers.known
+    main = {name for item in present.endpoints for name in (item.metric, *item.instead)}
     rows: list[dict[str, Cell]] = []
     marked, extra = set(), set[str]()
     for source, is_published in numbers.sources():
         for code in numbers.languages(numbers.theirs if is_published else numbers.ours):
             found = {metric: numbers.find(source, metric, code) for metric in metrics}
-            if all(own.value is None for own in found.values()):
+            if all(group.value is None for group in found.values()):
                 continue
             after: dict[str, Cell] = {}
-            for metric, own in found.items():
-                name = known.display(metric).heading
+            for metric, group in found.items():
+                name = present.display(metric).heading
                 if metric in main and code != ENGLISH:
-                    after |= _follow(name, own, numbers.find(source, metric, ENGLISH))
+                    after |= _follow(name, group, numbers.find(source, metric, ENGLISH))
                 row = numbers.by.get((*source, metric, code))
-                if known.display(metric).unit == "share" and row is not None and row["n"]:
+                if present.display(metric).unit == "share" and row is not None and row["n"]:
                     after[f"{name}: count"] = round(row["value"] * row["n"])
                 if source[1] == MEAN:
                     after[f"{name}: sd over T"] = numbers.find(source, f"{metric}_sd", code).value
@@ -191,8 +195,10 @@ def _by_language(numbers: Numbers, metrics: Sequence[str], **more: Any) -> Table
                 "T": format_tau(source[1]), "Model": source[0], "Language": language_name(code),
                 "code": code, "n": numbers.n[(*source, code)] or None,
             }  # fmt: skip
-            named: dict[str, Cell] = {known.display(m).heading: own for m, own in found.items()}
-            rows.append({**start, **named, **after})
+            labels: dict[str, Cell] = {
+                present.display(m).heading: group for m, group in found.items()
+            }
+            rows.append({**start, **labels, **after})
     return numbers.table(rows, marked, csv_only={"code", *extra}, **more)
 
 
@@ -208,12 +214,12 @@ def _by_metric(numbers: Numbers) -> Table:
     rows: list[dict[str, Cell]] = []
     marked, drops = set(), set[str]()
     for metric in unique(row["metric"] for row in (*numbers.ours, *numbers.theirs)):
-        known = numbers.known.metric(metric)
-        if not _stands_by_metric(metric, known.bookkeeping):
+        present = numbers.known.metric(metric)
+        if not _stands_by_metric(metric, present.bookkeeping):
             continue
         for source, is_published in numbers.sources():
             found = {code: numbers.find(source, metric, code) for code in languages}
-            values = [own.value for own in found.values()]
+            values = [item.value for item in found.values()]
             if all(value is None for value in values):
                 continue
             if is_published:
@@ -223,14 +229,14 @@ def _by_metric(numbers: Numbers) -> Table:
                 "T": format_tau(source[1]),
                 "Model": source[0],
             }
-            row |= {language_name(code): own for code, own in found.items()}
+            row |= {language_name(code): item for code, item in found.items()}
             if exam:
                 row["Avg."] = _average(numbers.find(source, metric, AVERAGE), values)
-            if known.across_languages and "_seed_sd" not in metric:
+            if present.across_languages and "_seed_sd" not in metric:
                 english = numbers.find(source, metric, ENGLISH)
                 falls = {
-                    f"{code}: {_DROP}": _follow("", own, english).get(f": {_DROP}")
-                    for code, own in found.items()
+                    f"{code}: {_DROP}": _follow("", item, english).get(f": {_DROP}")
+                    for code, item in found.items()
                     if code != ENGLISH
                 }
                 drops |= falls.keys()
@@ -247,9 +253,9 @@ def _stands_by_metric(metric: str, is_count: bool) -> bool:
 
 def _average(own: Estimate, values: Sequence[float | None]) -> Estimate:
     """Return the mean over languages; none where one of them is missing."""
-    known = [value for value in values if value is not None]
-    if own.value is None and len(known) == len(values):
-        return own._replace(value=fmean(known))
+    present = [value for value in values if value is not None]
+    if own.value is None and len(present) == len(values):
+        return own._replace(value=fmean(present))
     return own
 
 
@@ -260,14 +266,14 @@ def _by_group(numbers: Numbers) -> Table:
     marked = set()
     for source, is_published in numbers.sources():
         found = {group: numbers.find(source, metric, group) for group in GROUPS}
-        if all(own.value is None for own in found.values()):
+        if all(chosen.value is None for chosen in found.values()):
             continue
-        own = {key[-1] for key in numbers.by if key[:-1] == (*source, metric)}
-        others = sum(is_language(code) and code != ENGLISH for code in own)
+        chosen = {key[-1] for key in numbers.by if key[:-1] == (*source, metric)}
+        remaining = sum(is_language(code) and code != ENGLISH for code in chosen)
         if is_published:
             marked.add(len(rows))
-        named = {"All" if g == AVERAGE else g.replace(":", ": "): x for g, x in found.items()}
-        rows.append({"Model": source[0], "Languages": 30 if is_published else others, **named})
+        labels = {"All" if g == AVERAGE else g.replace(":", ": "): x for g, x in found.items()}
+        rows.append({"Model": source[0], "Languages": 30 if is_published else remaining, **labels})
     title, key = f"{numbers.title}: scripts and families", f"{numbers.criterion}_groups"
     note = words.words()["tables"]["groups"]
     return numbers.table(rows, marked, title=title, key=key, note=note)
@@ -280,25 +286,25 @@ def _correctness_means(
     grouped: Mapping[tuple[str, str], Sequence[Row]], published: bool
 ) -> Iterator[Table]:
     """Make the two means of XLingEval's abstract, over the datasets and languages of each run."""
-    ours = {name: rows for (key, name), rows in grouped.items() if key == "correctness"}
-    papers = [name for name in ours if name in DATASETS and name != "demo"]
+    own_scores = {name: rows for (key, name), rows in grouped.items() if key == "correctness"}
+    papers = [name for name in own_scores if name in DATASETS and name != "demo"]
     rows: list[dict[str, Cell]] = []
-    asked: dict[tuple[tuple[str, str], ...], None] = {}
-    for names in [papers, *([name] for name in ours if name not in papers)]:
-        every = [row for name in names for row in ours[name]]
+    requested: dict[tuple[tuple[str, str], ...], None] = {}
+    for names in [papers, *([name] for name in own_scores if name not in papers)]:
+        every = [row for name in names for row in own_scores[name]]
         for model in unique(row["model"] for row in every):
             if pairs := gap_pairs([row for row in every if row["model"] == model]):
                 rows.append(_mean_row(model, pairs))
-                asked[tuple(pairs)] = None
+                requested[tuple(pairs)] = None
     marked = set()
-    for wanted in sorted(asked, key=len, reverse=True) if published else ():
-        names = unique(name for name, _ in wanted)
+    for expected in sorted(requested, key=len, reverse=True) if published else ():
+        names = unique(name for name, _ in expected)
         every = [row for name in names for row in published_scores("correctness", name)]
         for model in unique(row["model"] for row in every):
             pairs = gap_pairs([row for row in every if row["model"] == model])
-            if all(pair in pairs for pair in wanted):
+            if all(pair in pairs for pair in expected):
                 marked.add(len(rows))
-                rows.append(_mean_row(model, {pair: pairs[pair] for pair in wanted}))
+                rows.append(_mean_row(model, {pair: pairs[pair] for pair in expected}))
     if rows:
         yield Table(
             "correctness_means", "Correctness: means against English", rows, marked,
@@ -315,12 +321,12 @@ def gap_pairs(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[float, float |
     value = {(row["dataset"], row["metric"], row["language"]): row["value"] for row in rows}
     gaps = {}
     for name, metric, code in value:
-        more, base = (value.get((name, "more_comprehensive", c)) for c in (code, ENGLISH))
-        if metric != "more_comprehensive" or code == ENGLISH or more is None or base is None:
+        share, base = (value.get((name, "more_comprehensive", c)) for c in (code, ENGLISH))
+        if metric != "more_comprehensive" or code == ENGLISH or share is None or base is None:
             continue
         harm, harm_base = (value.get((name, "contradictory", c)) for c in (code, ENGLISH))
         multiple = harm / harm_base if harm is not None and harm_base else None
-        gaps[name, code] = 100 * (base - more), multiple
+        gaps[name, code] = 100 * (base - share), multiple
     return gaps
 
 
@@ -365,21 +371,21 @@ def _coverage(remarks: Sequence[Row], scores: Sequence[Row]) -> Iterator[Table]:
     for s in scores:
         if s["metric"] in rates:
             key = s["model"], s["criterion"], s["dataset"], s["language"]
-            own = by.setdefault(key, {}).setdefault(s["temperature"], {})
-            own[rates[s["metric"]]] = Estimate(s["value"], percent=True)
+            chosen = by.setdefault(key, {}).setdefault(s["temperature"], {})
+            chosen[rates[s["metric"]]] = Estimate(s["value"], percent=True)
             seen |= {rates[s["metric"]]} if s["value"] else set()
     rows: list[dict[str, Cell]] = []
     for row in (row for row in remarks if row["kind"] == "coverage"):
         key = row["model"], row["criterion"], row["dataset"], row["language"]
-        about: dict[str, Cell] = {
+        subject: dict[str, Cell] = {
             "Model": row["model"], "Criterion": CRITERIA[row["criterion"]].title,
             "dataset": row["dataset"], "Language": language_name(row["language"]),
             "Asked": row["asked"], "Available": row["available"], "In the data": row["in_data"],
             "Invalid": row["invalid_questions"] or None,
-            "Reasons": "; ".join(f"{why}: {n}" for why, n in row["reasons"].items()),
+            "Reasons": "; ".join(f"{reason}: {n}" for reason, n in row["reasons"].items()),
         }  # fmt: skip
-        for tau, own in by.get(key, {None: {}}).items():
-            rows.append({**about, "T": format_tau(tau), **own})
+        for tau, chosen in by.get(key, {None: {}}).items():
+            rows.append({**subject, "T": format_tau(tau), **chosen})
     if rows:
         yield Table(
             "coverage", "Scored and unscored questions", rows, csv_only={*rates.values()} - seen,
@@ -404,20 +410,22 @@ def _topics(scores: Sequence[Row]) -> Iterator[Table]:
 
 def _filtered(scores: Sequence[Row], published: bool) -> Iterator[Table]:
     """Make a table of answers that a content filter blocked, with Table A5; none without any."""
-    ours = [
+    own_scores = [
         s for s in scores if s["metric"] == "content_filter_rate" and is_language(s["language"])
     ]
-    if not any(s["value"] for s in ours):
+    if not any(s["value"] for s in own_scores):
         return
     by: dict[tuple[Any, ...], dict[str, Cell]] = {}
-    for s in [*ours, *(filtered_scores() if published else ())]:
+    for s in [*own_scores, *(filtered_scores() if published else ())]:
         title = CRITERIA[s["criterion"]].title if s["criterion"] else None
-        place = title, s["dataset"], format_tau(s["temperature"]), s["model"]
-        by.setdefault(place, {})[language_name(s["language"])] = Estimate(s["value"], percent=True)
+        position = title, s["dataset"], format_tau(s["temperature"]), s["model"]
+        by.setdefault(position, {})[language_name(s["language"])] = Estimate(
+            s["value"], percent=True
+        )
     rows: list[dict[str, Cell]] = [
-        {**dict(zip(("Criterion", "dataset", "T", "Model"), place, strict=True)), **own}
-        for place, own in by.items()
+        {**dict(zip(("Criterion", "dataset", "T", "Model"), position, strict=True)), **group}
+        for position, group in by.items()
     ]
-    marked = {at for at, (title, *_) in enumerate(by) if title is None}
+    marked = {index for index, (title, *_) in enumerate(by) if title is None}
     note = words.words()["tables"]["filtered"]
     yield Table("filtered", "Answers blocked by a content filter", rows, marked, note=note)

@@ -19,17 +19,17 @@ def difference_rows(remarks: Sequence[Row]) -> list[dict[str, Any]]:
 
 def anova_rows(remarks: Sequence[Row], *, with_published: bool) -> list[dict[str, Any]]:
     """Return analyses of variance over the languages, with Table A13."""
-    own = [row for row in remarks if row["kind"] == "anova"]
+    chosen = [row for row in remarks if row["kind"] == "anova"]
     rows = []
-    for place in unique(map(_place, own)):
-        for row in own:
-            if _place(row) == place:
+    for position in unique(map(_place, chosen)):
+        for row in chosen:
+            if _place(row) == position:
                 counts = ", ".join(f"{code} {n}" for code, n in row["n"].items())
                 rows.append({**_without_kind(row), "n": counts, "published": "no"})
-        figures = _figures(place, "anova_F_", _ANOVA) if with_published else {}
-        p = _figures(place, "anova_F_", _ANOVA, "_p")
+        figures = _figures(position, "anova_F_", _ANOVA) if with_published else {}
+        p = _figures(position, "anova_F_", _ANOVA, "_p")
         rows += [
-            {**_about(place), "model": published_model(model), "f": figure.value,
+            {**_about(position), "model": published_model(model), "f": figure.value,
              "p": _bound(p.get((model, which))), "published": "yes"}
             for (model, which), figure in figures.items()
         ]  # fmt: skip
@@ -38,16 +38,16 @@ def anova_rows(remarks: Sequence[Row], *, with_published: bool) -> list[dict[str
 
 def pair_rows(remarks: Sequence[Row], *, with_published: bool) -> list[dict[str, Any]]:
     """Return Tukey's HSD and t tests of every two languages, with Tables 2, 3 and A12."""
-    own = [row for row in remarks if row["kind"] == "pair_test"]
+    chosen = [row for row in remarks if row["kind"] == "pair_test"]
     rows = []
-    for place in unique(map(_place, own)):
-        here = [row for row in own if _place(row) == place]
+    for position in unique(map(_place, chosen)):
+        here = [row for row in chosen if _place(row) == position]
         for row in here:
             means = dict(zip(("mean_first", "mean_second"), row["means"], strict=True))
-            rest = {k: v for k, v in _without_kind(row).items() if k != "means"}
-            rows.append({**rest, **means, "published": "no"})
+            remainder = {k: v for k, v in _without_kind(row).items() if k != "means"}
+            rows.append({**remainder, **means, "published": "no"})
         orders = [(row["first"], row["second"]) for row in here]
-        rows += _published_pairs(place, orders) if with_published else ()
+        rows += _published_pairs(position, orders) if with_published else ()
     return rows
 
 

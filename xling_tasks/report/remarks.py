@@ -52,9 +52,9 @@ def tell_remarks(rows: Sequence[Row], scores: Sequence[Row]) -> list[RemarkTelli
     rules = [{"kind": "rule", "models": [row["model"]]} for row in rows if _is_rule(row)]
     every = [*rows, *rules]
     return [
-        _tell_kind(kind, own, scores)
+        _tell_kind(kind, chosen, scores)
         for kind in words()["remarks"]
-        if (own := [row for row in every if row["kind"] == kind])
+        if (chosen := [row for row in every if row["kind"] == kind])
     ]
 
 
@@ -63,18 +63,20 @@ def _is_rule(row: Row) -> bool:
 
 
 def _tell_kind(kind: str, rows: Sequence[Row], scores: Sequence[Row]) -> RemarkTelling:
-    told = words()["remarks"][kind]
+    texts = words()["remarks"][kind]
     names = unique(name for row in rows for name in _metric_names(row))
     cases: dict[str, list[Row]] = {}
     for row in rows:
         fields = {key: _format_field(key, value, row) for key, value in row.items()}
-        cases.setdefault(told["text"].format(**{**fields, **_joined(names, [row])}), []).append(row)
-    lines = [" ".join(filter(None, (text, _where(own, scores)))) for text, own in cases.items()]
+        cases.setdefault(texts["text"].format(**{**fields, **_joined(names, [row])}), []).append(
+            row
+        )
+    lines = [" ".join(filter(None, (text, _where(group, scores)))) for text, group in cases.items()]
     if len(lines) > SHOWN:
         lines[SHOWN:] = [words()["page"]["more"].format(n=len(lines) - SHOWN)]
-    title = told["title"].format(**_joined(names, rows))
-    step = words()["next"][told["next"]].format() if told.get("next") else ""
-    return RemarkTelling(kind, title, lines, step, told["place"], names)
+    title = texts["title"].format(**_joined(names, rows))
+    step = words()["next"][texts["next"]].format() if texts.get("next") else ""
+    return RemarkTelling(kind, title, lines, step, texts["place"], names)
 
 
 def _joined(names: Sequence[str], rows: Sequence[Row]) -> dict[str, str]:
@@ -87,8 +89,8 @@ def _joined(names: Sequence[str], rows: Sequence[Row]) -> dict[str, str]:
 
 def _metric_names(row: Row) -> list[str]:
     """Return the names of the metrics that a remark is about."""
-    given = row.get("metrics") or ([row["metric"]] if "metric" in row else [])
-    keys = [key.split(".") if "." in key else (row["criterion"], key) for key in given]
+    supplied = row.get("metrics") or ([row["metric"]] if "metric" in row else [])
+    keys = [key.split(".") if "." in key else (row["criterion"], key) for key in supplied]
     return [CRITERIA[criterion].display(metric).name for criterion, metric in keys]
 
 
@@ -105,13 +107,13 @@ def _format_field(key: str, value: Any, row: Row) -> str:
     if key == "differs":
         return "; ".join(value)
     if key == "values" and len(names := row.get("languages") or row.get("models") or ()) == 2:
-        named = map(language_name, names) if "languages" in row else names
-        return ", ".join(f"{own} ({name})" for own, name in zip(value, named, strict=True))
+        labels = map(language_name, names) if "languages" in row else names
+        return ", ".join(f"{item} ({name})" for item, name in zip(value, labels, strict=True))
     if key in ("models", "values", "only_in"):
         return " / ".join(map(str, value))
     if isinstance(value, list):
-        more = [f"{len(value) - NAMED} more"] if len(value) > NAMED else []
-        return ", ".join([*map(str, value[:NAMED]), *more])
+        extra = [f"{len(value) - NAMED} more"] if len(value) > NAMED else []
+        return ", ".join([*map(str, value[:NAMED]), *extra])
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -122,12 +124,12 @@ def _where(rows: Sequence[Row], scores: Sequence[Row]) -> str:
         "model": str, "dataset": dataset_name, "criterion": _title, "language": language_name,
     }  # fmt: skip
     for key, name in names.items():
-        own = unique(row[key] for row in rows if row.get(key))
-        known = {s[key] for s in scores if ":" not in s["language"] and s["language"] != "avg"}
-        if own and set(own) != known:
-            ordered = in_order(own) if key == "language" else own
-            more = [f"{len(own) - NAMED} more"] if len(own) > NAMED else []
-            parts.append(join([*map(name, ordered[:NAMED]), *more]))
+        chosen = unique(row[key] for row in rows if row.get(key))
+        present = {s[key] for s in scores if ":" not in s["language"] and s["language"] != "avg"}
+        if chosen and set(chosen) != present:
+            ordered = in_order(chosen) if key == "language" else chosen
+            extra = [f"{len(chosen) - NAMED} more"] if len(chosen) > NAMED else []
+            parts.append(join([*map(name, ordered[:NAMED]), *extra]))
     return f"({'; '.join(parts)})" if parts else ""
 
 
@@ -150,30 +152,30 @@ class Step(NamedTuple):
     @property
     def about(self) -> str:
         """What it would answer, in brackets."""
-        where = f" in {self.where}" if self.languages else ""
-        return f" ({'; '.join(map(lower_first, self.metrics))}{where})" if self.metrics else ""
+        location = f" in {self.where}" if self.languages else ""
+        return f" ({'; '.join(map(lower_first, self.metrics))}{location})" if self.metrics else ""
 
 
 def tell_steps(verdicts: Sequence[Row], remarks: Sequence[RemarkTelling]) -> list[Step]:
     """Tell what to do next, each step once; what only says that it cannot be shown comes last."""
-    made: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    result: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for remark in remarks:
         if remark.step:
-            made.setdefault(remark.step, ({}, {}))[0].update(dict.fromkeys(remark.metrics))
+            result.setdefault(remark.step, ({}, {}))[0].update(dict.fromkeys(remark.metrics))
     needed: dict[tuple[str, ...], int] = {}
-    about = ("dataset", "criterion", "metric", "comparison", "next")
+    subject = ("dataset", "criterion", "metric", "comparison", "next")
     for v in verdicts:  # the largest number of a metric stands for all its languages
-        key = tuple(v[name] for name in about)
+        key = tuple(v[name] for name in subject)
         needed[key] = max(needed.get(key, 0), v["n_needed"] or 0)
     for v in verdicts:
-        if step := tell_step(v, needed[tuple(v[name] for name in about)]):
-            metrics, codes = made.setdefault(step, ({}, {}))
+        if step := tell_step(v, needed[tuple(v[name] for name in subject)]):
+            metrics, codes = result.setdefault(step, ({}, {}))
             metrics[display(v).name] = codes[v["language"]] = None
     last = tuple(words()["next"][key].partition("{")[0] for key in ("too_many", "label"))
     return [
         Step(text, list(metrics), in_order(codes))
         for text, (metrics, codes) in sorted(
-            made.items(), key=lambda item: item[0].startswith(last)
+            result.items(), key=lambda item: item[0].startswith(last)
         )
     ]
 

@@ -35,10 +35,10 @@ def missing_columns(remarks: Sequence[Row]) -> dict[Column, str]:
     """Return what was not measured, with the reason in a few words."""
     missing = {}
     for row in remarks:
-        told = words.words()["remarks"].get(row["kind"], {})
-        if told.get("place") == "lead":
+        texts = words.words()["remarks"].get(row["kind"], {})
+        if texts.get("place") == "lead":
             for metric in row.get("metrics") or ():
-                missing[Column(row["dataset"], row["criterion"], metric)] = told["why"]
+                missing[Column(row["dataset"], row["criterion"], metric)] = texts["why"]
     return missing
 
 
@@ -53,14 +53,16 @@ def kicker_of(scores: Sequence[Row]) -> str:
 def meta_of(record: Record) -> str:
     """Return data, number of questions and languages of a report in a line."""
     datasets = unique(words.dataset_name(score["dataset"]) for score in record["scores"])
-    asked = sorted({row["asked"] for row in record["remarks"] if row["kind"] == "coverage"}) or [0]
-    n = f"{asked[0]:,}" if len(asked) == 1 else f"{asked[0]:,} to {asked[-1]:,}"
+    requested = sorted(
+        {row["asked"] for row in record["remarks"] if row["kind"] == "coverage"}
+    ) or [0]
+    n = f"{requested[0]:,}" if len(requested) == 1 else f"{requested[0]:,} to {requested[-1]:,}"
     codes = unique(v["language"] for v in record["verdicts"])
     languages = f"{len(codes)} languages"
     if 0 < len(codes) <= 6:
         languages = words.join(map(language_name, codes))
-    about = f"{capitalize(words.join(datasets))}: {n} questions in each language."
-    return f"{about} {languages} compared with English." if codes else about
+    subject = f"{capitalize(words.join(datasets))}: {n} questions in each language."
+    return f"{subject} {languages} compared with English." if codes else subject
 
 
 def heads_of(record: Record) -> list[Head]:
@@ -68,9 +70,9 @@ def heads_of(record: Record) -> list[Head]:
     models = models_of(record)
     heads = []
     for model in models:
-        own = [v for v in record["verdicts"] if v["model"] == model]
-        found = lead.tell_lead(own, most=5 if len(models) == 1 else 1)
-        if not own:
+        rows = [v for v in record["verdicts"] if v["model"] == model]
+        found = lead.tell_lead(rows, most=5 if len(models) == 1 else 1)
+        if not rows:
             scores = [score for score in record["scores"] if score["model"] == model]
             found = found._replace(lines=lead.tell_scores(scores))
         found = found if len(models) <= MANY_MODELS else found._replace(lines=[])
@@ -86,27 +88,30 @@ def _name_missing(remarks: Sequence[Row]) -> list[tuple[str, str]]:
     missing = missing_columns(remarks)
     for column in columns_of([], missing):
         groups.setdefault(missing[column], []).append(words.lower_first(column.text.name))
-    named = [(words.join(unique(names)), why) for why, names in groups.items()]
-    return [(capitalize(names) if not at else names, why) for at, (names, why) in enumerate(named)]
+    labels = [(words.join(unique(names)), reason) for reason, names in groups.items()]
+    return [
+        (capitalize(names) if not index else names, reason)
+        for index, (names, reason) in enumerate(labels)
+    ]
 
 
 def summarize(record: Record) -> Iterator[str]:
     """Yield what was asked, the finding, limits, and what to run next, a line each."""
-    told = remarks.tell_remarks(record["remarks"], record["scores"])
+    tellings = remarks.tell_remarks(record["remarks"], record["scores"])
     yield meta_of(record)
     for head in heads_of(record):
         yield f"{head.model}: {head.lead.first}" if head.model else head.lead.first
         yield from (f"- {line}" for line in _lead_lines(head))
     yield from costs.tell_costs(record["remarks"])
-    yield from remarks.plain_lines(told, remarks.tell_steps(record["verdicts"], told))
+    yield from remarks.plain_lines(tellings, remarks.tell_steps(record["verdicts"], tellings))
 
 
 def _lead_lines(head: Head) -> Iterator[str]:
-    named = words.words()["verdicts"]
+    labels = words.words()["verdicts"]
     for line in head.lead.lines:
         text = " ".join(filter(None, (line.text, line.more)))
-        word = f"{named[line.look][0]}: " if line.look else ""
+        word = f"{labels[line.look][0]}: " if line.look else ""
         yield f"{word}{line.who}{': ' if text else ''}{text}"
     if head.missing:
-        told = "; ".join(f"{names} ({why})" for names, why in head.missing)
-        yield f"{named['not_measured'][0]}: {told}."
+        sentences = "; ".join(f"{names} ({reason})" for names, reason in head.missing)
+        yield f"{labels['not_measured'][0]}: {sentences}."

@@ -100,27 +100,27 @@ def as_csv(tables: Sequence[Table]) -> str:
 
 
 def _csv_rows(table: Table) -> Iterator[dict[str, Any]]:
-    for at, row in enumerate(table.rows):
-        made: dict[str, Any] = {"dataset": table.dataset} if table.dataset else {}
+    for index, row in enumerate(table.rows):
+        result: dict[str, Any] = {"dataset": table.dataset} if table.dataset else {}
         for name in table.columns:
             cell = row.get(name)
-            made[name] = cell.value if isinstance(cell, Estimate) else cell
+            result[name] = cell.value if isinstance(cell, Estimate) else cell
             if isinstance(cell, Estimate) and cell.low is not None:
-                made |= {f"{name} low": cell.low, f"{name} high": cell.high}
+                result |= {f"{name} low": cell.low, f"{name} high": cell.high}
         if table.published:
-            made["published"] = "yes" if at in table.published else "no"
-        yield made
+            result["published"] = "yes" if index in table.published else "no"
+        yield result
 
 
 def rows_csv(rows: Iterable[Mapping[str, Any]]) -> str:
     """Format rows as CSV; a value of several parts stands in one cell."""
-    made = [{name: _flatten(value) for name, value in row.items()} for row in rows]
-    return as_csv([Table("", "", made)]) if made else ""
+    result = [{name: _flatten(value) for name, value in row.items()} for row in rows]
+    return as_csv([Table("", "", result)]) if result else ""
 
 
 def _flatten(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return "; ".join(f"{name} {_flatten(own)}" for name, own in value.items())
+        return "; ".join(f"{name} {_flatten(group)}" for name, group in value.items())
     if isinstance(value, (list, tuple)):
         between = " of " if value and all(isinstance(x, int) for x in value) else "; "
         return between.join(map(str, value))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from xling_metrics.aggregate import HARMONIC
 
-from xling_tasks.criteria import panel_of
+from xling_tasks.criteria import metric_key_of
 from xling_tasks.outcomes import (
     EMPTY,
     HELD_BACK,
@@ -75,21 +75,23 @@ def count_unparsed(task: Task, name: str) -> Unparsed:
     """Count the responses behind a metric of which nothing was learned."""
     column = task.columns.get(name)
     if column is None:
-        count, asked = len(task.ids), len(task.ids)
+        count, requested = len(task.ids), len(task.ids)
     elif column.rows is not None:
         chances = [chance for row in column.rows for _, chance in row]
-        count, asked = sum(chance is None for chance in chances), len(chances)
+        count, requested = sum(chance is None for chance in chances), len(chances)
     elif column.unparsed is not None:
         count = int(column.unparsed.sum())
-        asked = count + int(np.nansum(column.sums))
+        requested = count + int(np.nansum(column.sums))
     else:
         mask = _asked(task, name)
-        count, asked = int((mask & _missing(task, name, column)).sum()), int(mask.sum())
+        count, requested = int((mask & _missing(task, name, column)).sum()), int(mask.sum())
     if not count:
-        return Unparsed(0, asked)
+        return Unparsed(0, requested)
     kind = _kind(task, name, in_rows=column is not None and column.unparsed is not None)
-    judged = any(panel_of(task.place, other)[0].metric in OF_A_JUDGE for other in task.scores)
-    return Unparsed(count, asked, UNJUDGED if judged and kind == UNREAD else kind)
+    by_judge = any(
+        metric_key_of(task.task_key, other)[0].metric in OF_A_JUDGE for other in task.scores
+    )
+    return Unparsed(count, requested, UNJUDGED if by_judge and kind == UNREAD else kind)
 
 
 def column_counted(task: Task, name: str, way: str) -> Column | None:
@@ -127,9 +129,9 @@ def _fill(task: Task, name: str, column: Column, way: str) -> Column:
         return replace(column, rows=rows, sums=present)
     sums = column.sums.copy()
     if column.unparsed is not None:
-        ones, zeros = column.unparsed.T
-        sums[np.isnan(sums[:, 0]) & (ones + zeros > 0)] = 0.0
-        sums[:, 0 if right else 2] += ones
+        positives, zeros = column.unparsed.T
+        sums[np.isnan(sums[:, 0]) & (positives + zeros > 0)] = 0.0
+        sums[:, 0 if right else 2] += positives
         sums[:, 3 if right else 1] += zeros
         return replace(column, sums=sums)
     missing = _asked(task, name) & _missing(task, name, column)
@@ -151,8 +153,8 @@ def _missing(task: Task, name: str, column: Column) -> np.ndarray:
 
 def _lost(task: Task, name: str) -> np.ndarray | None:
     """Return the questions whose value says nothing, because no answer or label was extracted."""
-    metric, code = panel_of(task.place, name)
-    suffix = "" if task.place.language else f"_{code}"
+    metric, code = metric_key_of(task.task_key, name)
+    suffix = "" if task.task_key.language else f"_{code}"
     if metric.metric in _LABELS:
         return find_silent(task.columns, suffix)
     unparsed = task.columns.get("unparsed_rate" + suffix)
@@ -165,33 +167,33 @@ def _lost(task: Task, name: str) -> np.ndarray | None:
 
 def _asked(task: Task, name: str) -> np.ndarray:
     """Return the questions that a metric is over, of those that were asked in its language."""
-    metric, code = panel_of(task.place, name)
+    metric, code = metric_key_of(task.task_key, name)
     outcomes = task.outcomes.get(code)
-    asked = np.ones(len(task.ids), dtype=bool)
+    requested = np.ones(len(task.ids), dtype=bool)
     if outcomes is not None:
-        asked = np.array([outcome is not None for outcome in outcomes], dtype=bool)
+        requested = np.array([outcome is not None for outcome in outcomes], dtype=bool)
     flagged = task.recorded("data").get("flagged") or ()
-    asked &= np.array([question not in flagged for question in task.ids], dtype=bool)
+    requested &= np.array([question not in flagged for question in task.ids], dtype=bool)
     excluded = task.columns.get("excluded_rate")
     if excluded is not None and metric.metric != SERVED:
-        asked &= excluded.sums[:, 0] != 1  # compared with nothing, so that nothing is unparsed
-    return asked
+        requested &= excluded.sums[:, 0] != 1  # compared with nothing, so that nothing is unparsed
+    return requested
 
 
 def _kind(task: Task, name: str, *, in_rows: bool) -> str:
     """Return what most of them were: by the outcomes of answers, or by rates."""
-    if task.place.criterion.endswith("_ll") or "acc_norm" in task.scores:
+    if task.task_key.criterion.endswith("_ll") or "acc_norm" in task.scores:
         return TIED
     if task.results.reading is not None:
         return UNFILTERED
-    code = panel_of(task.place, name)[1]
+    code = metric_key_of(task.task_key, name)[1]
     kinds = Counter(kind for kind in task.outcomes.get(code, ()) if kind in NOT_MEASURED)
     if kinds:
         return str(kinds.most_common(1)[0][0])
     absent = _ABSENT if in_rows else {HELD_BACK: _ABSENT[HELD_BACK]}
     rates = {kind: 0.0 for kind in (*RATES, *absent)}
     for other, score in task.scores.items():
-        metric, language = panel_of(task.place, other)
+        metric, language = metric_key_of(task.task_key, other)
         for kind, names in {**RATES, **absent}.items():
             if language == code and metric.metric in names:
                 rates[kind] = max(rates[kind], score or 0.0)

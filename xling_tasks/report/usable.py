@@ -57,11 +57,13 @@ def _helpful(
 ) -> list[float | None]:
     """Return no help for answers that are not usable; for others the task's value, if judged."""
     helpful: list[float | None] = []
-    for at, (value, outcome) in enumerate(zip(column.sums[:, 0].tolist(), outcomes, strict=True)):
+    for index, (value, outcome) in enumerate(
+        zip(column.sums[:, 0].tolist(), outcomes, strict=True)
+    ):
         if outcome in NOT_SERVED:
             helpful.append(0.0 if np.isnan(value) else min(value, 0.0))
         else:
-            unknown = np.isnan(value) or (lost is not None and bool(lost[at]))
+            unknown = np.isnan(value) or (lost is not None and bool(lost[index]))
             helpful.append(None if unknown else value)
     return helpful
 
@@ -70,8 +72,10 @@ def find_silent(columns: Mapping[str, Column], suffix: str = "") -> np.ndarray |
     """Return the questions whose answer is there but has no label; None where no judge labels."""
     if "no_response" + suffix not in columns:
         return None
-    known = [columns[name + suffix].sums[:, 0] == 1 for name in SILENT if name + suffix in columns]
-    lost: np.ndarray = np.logical_or.reduce(known)
+    present = [
+        columns[name + suffix].sums[:, 0] == 1 for name in SILENT if name + suffix in columns
+    ]
+    lost: np.ndarray = np.logical_or.reduce(present)
     empty = columns.get("empty_rate" + suffix)
     # The judge is not asked about an empty answer.
     return lost if empty is None else lost & (empty.sums[:, 0] != 1)

@@ -26,7 +26,7 @@ from xling_metrics.stats.estimate import LEVEL, Estimate, t_quantile
 from xling_metrics.stats.multiple_testing import holm
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Metric, Panel
+from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Metric, MetricKey
 from xling_tasks.outcomes import SERVED
 from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.estimates import (
@@ -95,7 +95,7 @@ class Comparison:
 
     Attributes:
         model: The model's name; of two models B's.
-        panel: The metric.
+        metric_key: The metric.
         language: Its code.
         endpoint: What is known of the metric beforehand.
         groups: The language (or B) and its baseline; of a change of gap B's two and A's two; one
@@ -108,7 +108,7 @@ class Comparison:
     """
 
     model: str
-    panel: Panel
+    metric_key: MetricKey
     language: str
     endpoint: Endpoint
     groups: tuple[Group, ...]
@@ -121,12 +121,12 @@ class Comparison:
     @property
     def metric(self) -> Metric:
         """What is known of the metric."""
-        return CRITERIA[self.panel.criterion].metric(self.panel.metric)
+        return CRITERIA[self.metric_key.criterion].metric(self.metric_key.metric)
 
     @property
     def family(self) -> tuple[str, str, bool]:
         """What is corrected together: harm, or all other metrics, of a dataset and its parts."""
-        return self.kind, self.panel.measured_with, self.endpoint.meaning == "harm"
+        return self.kind, self.metric_key.measured_with, self.endpoint.meaning == "harm"
 
 
 class _Result(NamedTuple):
@@ -151,46 +151,46 @@ def conclude(
 ) -> list[Verdict]:
     """Return the verdicts of comparisons of one model, or of two models, in their order."""
     families: dict[tuple[str, str, bool], list[int]] = {}
-    for at, item in enumerate(comparisons):
-        families.setdefault(item.family, []).append(at)
+    for index, item in enumerate(comparisons):
+        families.setdefault(item.family, []).append(index)
     verdicts: dict[int, Verdict] = {}
-    for places in families.values():
-        family = [comparisons[at] for at in places]
-        verdicts |= zip(places, _conclude_family(family, options, people), strict=True)
-    return [verdicts[at] for at in range(len(comparisons))]
+    for positions in families.values():
+        family = [comparisons[index] for index in positions]
+        verdicts |= zip(positions, _conclude_family(family, options, people), strict=True)
+    return [verdicts[index] for index in range(len(comparisons))]
 
 
 def _conclude_family(
     family: Sequence[Comparison], options: Options, people: Annotations | None
 ) -> Iterator[Verdict]:
     counts = [[count_unparsed(group.task, group.name) for group in x.groups] for x in family]
-    ways = [_ways(own) for own in counts]
+    methods = [_ways(element) for element in counts]
     results: dict[str, list[_Result]] = {}
-    for way in WAYS:
-        if way == SCORED or any(way in own for own in ways):
+    for method in WAYS:
+        if method == SCORED or any(method in element for element in methods):
             first = results.get(SCORED)
             found = [
-                first[at].contrast if first and way not in ways[at]
-                else _contrast(item, way, options, people)
-                for at, item in enumerate(family)
+                first[index].contrast if first and method not in methods[index]
+                else _contrast(item, method, options, people)
+                for index, item in enumerate(family)
             ]  # fmt: skip
-            results[way] = _correct(family, found)
-    for at, item in enumerate(family):
+            results[method] = _correct(family, found)
+    for index, item in enumerate(family):
         margin, sized = _margin(item, options)
         decisions = {
-            way: _decide(item, own[at], counts[at], margin, sized=sized)
-            for way, own in results.items()
-            if way == SCORED or way in ways[at]
+            method: _decide(item, element[index], counts[index], margin, sized=sized)
+            for method, element in results.items()
+            if method == SCORED or method in methods[index]
         }
-        yield _verdict(item, results[SCORED][at], decisions, counts[at], margin)
+        yield _verdict(item, results[SCORED][index], decisions, counts[index], margin)
 
 
 def _ways(counts: Sequence[Unparsed]) -> Sequence[str]:
     """Return the other ways that change a comparison; the bounds where many are unparsed."""
-    if not any(own.n for own in counts):
+    if not any(item.n for item in counts):
         return ()
-    many = any(own.share > MANY_UNPARSED for own in counts)
-    return [way for way in WAYS if way != SCORED and (many or way in (LEFT_OUT, WRONG))]
+    many = any(item.share > MANY_UNPARSED for item in counts)
+    return [method for method in WAYS if method != SCORED and (many or method in (LEFT_OUT, WRONG))]
 
 
 def _contrast(item: Comparison, way: str, options: Options, people: Annotations | None) -> Contrast:
@@ -223,9 +223,9 @@ def _below_one(group: Group, level: float) -> Contrast:
 
 
 def _correct(family: Sequence[Comparison], found: Sequence[Contrast]) -> list[_Result]:
-    adjusted = holm([own.estimate.p for own in found])
+    adjusted = holm([item.estimate.p for item in found])
     size = max(1, sum(p is not None for p in adjusted))
-    return [_Result(own, p, size) for own, p in zip(found, adjusted, strict=True)]
+    return [_Result(item, p, size) for item, p in zip(found, adjusted, strict=True)]
 
 
 def test_ways(item: Comparison, options: Options) -> tuple[float, float | None]:
@@ -235,10 +235,10 @@ def test_ways(item: Comparison, options: Options) -> tuple[float, float | None]:
     or one does not find a difference beyond the margin; None without a test.
     """
     margin, sized = _margin(item, options)
-    ways = _ways([count_unparsed(group.task, group.name) for group in item.groups])
+    methods = _ways([count_unparsed(group.task, group.name) for group in item.groups])
     better, largest = 0.0, 0.0
-    for way in (SCORED, *ways):
-        found = _contrast(item, way, options, None).estimate
+    for method in (SCORED, *methods):
+        found = _contrast(item, method, options, None).estimate
         if found.value is None or found.p is None:
             return 0.0, None
         difference = found.value if item.metric.higher_is_better else -found.value
@@ -278,26 +278,26 @@ def _decide(
         return _Decision("inconclusive", "floor", (low, high))
     higher = bool(item.metric.higher_is_better)
     worse, excludes = (value < 0) == higher, low > 0 or high < 0
-    shown = excludes and p is not None and p < ALPHA
-    above, below = -margin <= found.wide[0], found.wide[1] <= margin
-    not_worse = sized and (above if higher else below)
-    if shown and item.endpoint.agreement and not worse:
+    significant = excludes and p is not None and p < ALPHA
+    low_fits, high_fits = -margin <= found.wide[0], found.wide[1] <= margin
+    not_worse = sized and (low_fits if higher else high_fits)
+    if significant and item.endpoint.agreement and not worse:
         return _Decision("equivalent", "no_less", (low, high), True)
     any_size = item.endpoint.meaning in ("harm", SERVED) or not sized
-    if shown and (any_size or abs(value) > margin):
+    if significant and (any_size or abs(value) > margin):
         reason = "shown" if not sized or abs(value) > margin else "shown_any_size"
         return _Decision("worse" if worse else "better", reason, (low, high), not worse)
-    if sized and above and below:
+    if sized and low_fits and high_fits:
         return _Decision("equivalent", "same", found.wide, True)
     within = -margin <= low and high <= margin
     ends = found.wide if within or not excludes else (low, high)
     if not sized:
         reason = "no_margin"
-    elif shown:
+    elif significant:
         reason = "rare" if within else "within"
     elif excludes and p is not None and (found.estimate.p or 1.0) < ALPHA:
         reason = "leans"
-    elif found.estimate.n < FEWEST or any(own.share > 0.5 for own in counts):
+    elif found.estimate.n < FEWEST or any(element.share > 0.5 for element in counts):
         reason = "few"
     else:
         seen = abs(value) + 1.96 * (found.estimate.se or 0.0)
@@ -312,32 +312,32 @@ def _verdict(
     counts: Sequence[Unparsed],
     margin: float,
 ) -> Verdict:
-    found, decision, ways = result.contrast, decisions[SCORED], {}
-    not_worse = all(own.not_worse for own in decisions.values())
+    found, decision, methods = result.contrast, decisions[SCORED], {}
+    not_worse = all(element.not_worse for element in decisions.values())
     decided = decision.verdict not in ("inconclusive", "not_comparable")
-    if decided and len({own.verdict for own in decisions.values()}) > 1:
-        ways = {way: own.verdict for way, own in decisions.items()}
+    if decided and len({element.verdict for element in decisions.values()}) > 1:
+        methods = {method: element.verdict for method, element in decisions.items()}
         decision = decision._replace(verdict="inconclusive", reason="unparsed")
     needed = None
     if decision.verdict == "inconclusive":
         rare = decision.reason == "rare"
         needed = count_needed(found.estimate, margin, result.family, rare=rare)
-    asked, available = item.groups[0].task.count(item.language)
-    kind = max(counts, key=lambda own: own.n).kind
+    requested, available = item.groups[0].task.count(item.language)
+    kind = max(counts, key=lambda element: element.n).kind
     values = _two_values(found)
     return Verdict(
-        model=item.model, dataset=item.panel.dataset, language=item.language,
-        criterion=item.panel.criterion, metric=item.panel.metric,
-        temperature=item.panel.temperature, verdict=decision.verdict, reason=decision.reason,
+        model=item.model, dataset=item.metric_key.dataset, language=item.language,
+        criterion=item.metric_key.criterion, metric=item.metric_key.metric,
+        temperature=item.metric_key.temperature, verdict=decision.verdict, reason=decision.reason,
         comparison=item.kind, baseline=item.baseline, value=values[0], english=values[1],
         estimate=found.estimate.value, ci_low=decision.ends[0], ci_high=decision.ends[1],
         p=found.estimate.p, p_adjusted=result.p_adjusted, n=found.estimate.n, margin=margin,
         family=result.family, counts=_counts(item, found),
-        next=_next_step(decision, kind, asked, available, needed), n_needed=needed,
+        next=_next_step(decision, kind, requested, available, needed), n_needed=needed,
         n_excluded=found.n_asked - found.estimate.n if found.ids else 0,
-        n_asked=asked, n_available=available,
+        n_asked=requested, n_available=available,
         unparsed={"language": _count(item, counts, 0), "english": _count(item, counts, 1)},
-        ways=ways, outcomes=_outcomes(item, found), tags=tuple(_tags(item, found)),
+        ways=methods, outcomes=_outcomes(item, found), tags=tuple(_tags(item, found)),
         differs=item.differs, not_worse=not_worse,
         higher_is_better=bool(item.metric.higher_is_better),
     )  # fmt: skip
@@ -347,14 +347,14 @@ def _two_values(found: Contrast) -> tuple[float | None, float | None]:
     """Return the two scores; of a change of gap B's and A's difference from English."""
     if len(found.values) == 4:
         b, b_english, a, a_english = (value or 0.0 for value in found.values)
-        known = None not in found.values
-        return (b - b_english, a - a_english) if known else (None, None)
+        present = None not in found.values
+        return (b - b_english, a - a_english) if present else (None, None)
     return (found.values[0], found.values[1]) if found.values else (None, None)
 
 
 def _count(item: Comparison, counts: Sequence[Unparsed], at: int) -> int:
     """Return unparsed responses in the language, or in its baseline; of a gap in both models."""
-    return sum(own.n for own in counts[at::2])
+    return sum(element.n for element in counts[at::2])
 
 
 def count_needed(found: Estimate, margin: float, family: int, *, rare: bool) -> int | None:
@@ -367,16 +367,16 @@ def count_needed(found: Estimate, margin: float, family: int, *, rare: bool) -> 
     """
     if found.se is None or found.value is None or found.n < 2:
         return None
-    beside = max(abs(margin - abs(found.value)), margin / 100)
+    distance = max(abs(margin - abs(found.value)), margin / 100)
 
     def count(room: float, errors: float) -> int:
         least = least_n_for_equivalence(min(room, 0.99))
         return max(math.ceil(found.n * (errors * (found.se or 0.0) / room) ** 2), least)
 
     errors = t_quantile(1 - ALPHA / family, found.n - 1) + POWER
-    needed = count(beside, 1.96) if rare else count(margin, errors)
+    needed = count(distance, 1.96) if rare else count(margin, errors)
     if needed <= found.n:
-        needed = max(count(beside, errors), found.n + 1)
+        needed = max(count(distance, errors), found.n + 1)
     unit: int = 10 ** max(0, len(str(needed)) - 2)
     return math.ceil(needed / unit) * unit
 
@@ -411,7 +411,7 @@ def _counts(item: Comparison, found: Contrast) -> dict[str, Counts]:
         return counts
     if not found.binary:
         return {}
-    pairs = [(round(float(own[0])), round(float(own[1]))) for own in found.totals]
+    pairs = [(round(float(element[0])), round(float(element[1]))) for element in found.totals]
     return dict(zip(("value", "english"), pairs, strict=True))
 
 

@@ -87,15 +87,15 @@ def lower_first(text: str) -> str:
 def dataset_name(key: str) -> str:
     """Return a dataset's name in a text; of a family of other people's tasks its own title."""
     family, _, part = key.partition(": ")
-    if (known := _families().get(family)) and known.title:
-        return f"{known.title}: {part.replace('_', ' ')}" if part else known.title
+    if (present := _families().get(family)) and present.title:
+        return f"{present.title}: {part.replace('_', ' ')}" if part else present.title
     return str(words()["datasets"].get(key, key))
 
 
 def citation(dataset: str) -> str:
     """Return how a family of other people's tasks is cited; empty for what is no family."""
-    known = _families().get(dataset.partition(": ")[0])
-    return known.citation if known else ""
+    present = _families().get(dataset.partition(": ")[0])
+    return present.citation if present else ""
 
 
 @cache
@@ -110,7 +110,7 @@ def _families() -> dict[str, TaskGroup]:
 def format_size(value: float, text: DisplayText, n: int = 0, *, exact: bool = False) -> str:
     """Format a difference without its sign, in the metric's unit; if `exact`, 0 means 0."""
     times, digits = (100, int(n >= 1000)) if text.in_percent else (1, 2)
-    sizes = [f"{abs(value) * times:.{digits + more}f}" for more in range(3)]
+    sizes = [f"{abs(value) * times:.{digits + extra}f}" for extra in range(3)]
     return next(filter(float, sizes), sizes[0]) if exact else sizes[0]
 
 
@@ -132,8 +132,8 @@ def format_share(value: float) -> str:
 
 def format_count(count: Sequence[int]) -> str:
     """Format a count: '38 of 59 (64%)'."""
-    of = f"{count[0]:,} of {count[1]:,}"
-    return f"{of} ({format_share(count[0] / count[1])})" if count[1] else of
+    total = f"{count[0]:,} of {count[1]:,}"
+    return f"{total} ({format_share(count[0] / count[1])})" if count[1] else total
 
 
 def format_value(v: Row, key: str = "value") -> str:
@@ -210,14 +210,14 @@ def tell_evidence(v: Row, brief: bool = False) -> str:
         return str(rows["nothing"]).removesuffix("." if brief else "")
     fields = {"language": side_name(v), "base": base_name(v), "noun": text.noun}
     if v["comparison"] == "gap":
-        both = {key: format_signed(v[key], text) for key in ("value", "english")}
-        return str(rows["gap"].format(**fields | both))
-    both = {
+        pair = {key: format_signed(v[key], text) for key in ("value", "english")}
+        return str(rows["gap"].format(**fields | pair))
+    pair = {
         key: format_count(counts[key]) if key in counts else format_number(v[key], text)
         for key in ("value", "english")
     }
     if v["english"] is None:
-        both["english"] = "–"
+        pair["english"] = "–"
     recalls = {key: format_count(counts[key]).partition(" (")[0] for key in counts}
     kind = text.evidence
     if kind == "recalls" and "correct" not in counts:
@@ -228,7 +228,7 @@ def tell_evidence(v: Row, brief: bool = False) -> str:
         kind = "agreement_alone"
     if brief:
         kind = "brief_recalls" if kind == "recalls" else "brief"
-    sentence = str(rows[kind].format(**{**fields, **recalls, **both}))
+    sentence = str(rows[kind].format(**{**fields, **recalls, **pair}))
     lost = [] if brief else tell_outcomes(v["outcomes"], of_model=True)
     return (
         f"{sentence} {rows['lost'].format(kinds=', '.join(lost), **fields)}" if lost else sentence
@@ -247,11 +247,11 @@ def tell_difference(v: Row) -> str:
     if v["estimate"] is None:
         return ""
     rows, text, n = words()["difference"], display(v), v["n"]
-    more, fewer, unit, _ = words()["units"][text.unit]
+    larger, fewer, unit, _ = words()["units"][text.unit]
     low, high, estimate = v["ci_low"], v["ci_high"], v["estimate"]
     size = format_size(estimate, text, n)
-    fields = {"unit": _singular(unit, size), "up": more, "down": fewer, "size": size}
-    fields["side"] = more if estimate > 0 else fewer
+    fields = {"unit": _singular(unit, size), "up": larger, "down": fewer, "size": size}
+    fields["side"] = larger if estimate > 0 else fewer
     if low is None or high is None:
         return " ".join(rows["alone"].format(**fields).split())
     ends = [format_size(end, text, n) for end in (low, high)]
@@ -275,23 +275,23 @@ def tell_margin(v: Row) -> str:
 
 def tell_reason(v: Row) -> str:
     """Tell why the verdict is as it is."""
-    named, table = words()["verdicts"], words()
+    labels, table = words()["verdicts"], words()
     lost = [
         f"{v['unparsed'][key]:,} replies in {name}"
         for key, name in (("language", side_name(v)), ("english", base_name(v)))
         if v["unparsed"].get(key)
     ]
-    sides = {"language": side_name(v), "base": base_name(v)}
-    ways = [
-        f"{table['ways'][how].format(**sides)}: {named[own][0].lower()}"
-        for how, own in v["ways"].items()
+    members = {"language": side_name(v), "base": base_name(v)}
+    methods = [
+        f"{table['ways'][method].format(**members)}: {labels[group][0].lower()}"
+        for method, group in v["ways"].items()
     ]
     fields = {
         "family": count_noun(v["family"], table["comparisons"]), "p": format_p(v["p_adjusted"]),
         "margin": tell_margin(v),
         "n": count_noun(v["n"], table["questions"]), "language": language_name(v["language"]),
-        "side": named["worse" if goodness(v) < 0 else "better"][0].lower(),
-        "unparsed": " and ".join(lost) or "Replies", "ways": "; ".join(ways),
+        "side": labels["worse" if goodness(v) < 0 else "better"][0].lower(),
+        "unparsed": " and ".join(lost) or "Replies", "ways": "; ".join(methods),
         "differs": _tell_differs(v),
     }  # fmt: skip
     reason = str(table["reasons"][v["reason"]].format(**fields))
@@ -303,14 +303,14 @@ def tell_reason(v: Row) -> str:
 def _tell_differs(v: Row) -> str:
     """Tell in what two sides were run differently: the first three, and how many more."""
     form, base = words()["differs"], base_name(v)
-    told = [
-        form.format(what=what, value=value, base=base, english=english)
+    lines = [
+        form.format(what=name, value=value, base=base, english=english)
         if english
-        else f"{what}: {value}"
-        for what, value, english in v["differs"]
+        else f"{name}: {value}"
+        for name, value, english in v["differs"]
     ]
-    more = [f"and {len(told) - 3} more"] if len(told) > 3 else []
-    return "; ".join([*told[:3], *more])
+    extra = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
+    return "; ".join([*lines[:3], *extra])
 
 
 def tell_step(v: Row, needed: int | None = None) -> str:

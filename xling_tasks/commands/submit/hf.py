@@ -100,7 +100,7 @@ def _read_model(out: Path) -> Model:
         elif count["effective"] != count["original"]:
             asked = f"{count['effective']} of {count['original']}"
             problems.append(f"{results.task} has {asked} questions")
-        elif task.place.dataset in BUNDLED_SAMPLES:
+        elif task.task_key.dataset in BUNDLED_SAMPLES:
             problems.append(f"{results.task} is over the bundled sample")
     if problems:
         raise DataError(
@@ -117,7 +117,7 @@ def refuse_unscored(scores: Sequence[Score], model: Model) -> None:
         DataError: Naming score, language and counts.
     """
     counts = {
-        (task.place.criterion, task.place.dataset): task.results.count["effective"]
+        (task.task_key.criterion, task.task_key.dataset): task.results.count["effective"]
         for task in model.tasks
     }
     problems = []
@@ -145,7 +145,7 @@ def eval_results(scores: Sequence[Score], model: Model, own: str | None) -> list
     from huggingface_hub import EvalResult
 
     data = {
-        (task.place.criterion, task.place.dataset): task.results.xling.get("data") or {}
+        (task.task_key.criterion, task.task_key.dataset): task.results.xling.get("data") or {}
         for task in model.tasks
     }
     results = []

@@ -165,8 +165,8 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _responses(kind: str, tasks: Sequence[TaskResults]) -> Iterator[Sequence[str]]:
     """Yield each question of each language once."""
     for task in tasks:
-        assert task.place is not None
-        language = MMEDBENCH_LANGUAGES[task.place.language]
+        assert task.task_key is not None
+        language = MMEDBENCH_LANGUAGES[task.task_key.language]
         for _, texts in task.samples.stream(lambda sample: _row(sample, kind)):
             yield [language, *texts]
 
@@ -187,7 +187,7 @@ def _row(sample: Mapping[str, Any], kind: str) -> tuple[str, str, str]:
 def _scores(
     kind: str, tasks: Sequence[TaskResults]
 ) -> tuple[list[str], list[Sequence[str | float]]]:
-    codes = [task.place.language for task in tasks if task.place is not None]
+    codes = [task.task_key.language for task in tasks if task.task_key is not None]
     header = ["Metric", *(MMEDBENCH_LANGUAGES[code] for code in codes), "Avg"]
     rows: list[Sequence[str | float]] = []
     for name, metric in HALVES[kind].metrics.items():

@@ -61,8 +61,8 @@ def exit_status(record: Record) -> int:
     models = [v for v in record["verdicts"] if v["comparison"] == "models"]
     if any(v["verdict"] == "worse" for v in record["verdicts"]):
         return WORSE
-    settled = ("better", "equivalent")
-    fine = all(v["verdict"] in settled or v["not_worse"] for v in models)
+    decided = ("better", "equivalent")
+    fine = all(v["verdict"] in decided or v["not_worse"] for v in models)
     return 0 if models and fine else OPEN
 
 
@@ -71,9 +71,9 @@ def make_record(options: argparse.Namespace) -> Record:
     chosen = check_options(options)
     a, b = (one_model(folder, options.family) for folder in (options.a, options.b))
     names = name_models((a, b), (options.a, options.b))
-    both = shared_tasks(a, b, options.metrics)
-    pairs, changed, about_questions = align(both)
-    unlike = [*describe_differences(both), *changed]
+    pair = shared_tasks(a, b, options.metrics)
+    pairs, changed, about_questions = align(pair)
+    unlike = [*describe_differences(pair), *changed]
     if unlike and not options.force:
         raise DataError(
             f"A ({options.a}) and B ({options.b}) were run with different settings: "
@@ -89,11 +89,11 @@ def make_record(options: argparse.Namespace) -> Record:
         remarks += [*people.remarks, *labelled_once(people, pairs, names)]
     remarks += [Remark("made_differently", {"what": text}) for text in unlike]
     full = [a.full, b.full]
-    del a, b, both  # `pairs` has their questions: half of the memory
+    del a, b, pair  # `pairs` has their questions: half of the memory
     verdicts = compare_models(pairs, names, chosen, people)
-    judged = [f"{v.criterion}.{v.metric}" for v in verdicts if "judge" in v.tags]
-    if judged:
-        remarks.append(Remark("judge_errs", {"metrics": list(dict.fromkeys(judged))}))
+    labelled = [f"{v.criterion}.{v.metric}" for v in verdicts if "judge" in v.tags]
+    if labelled:
+        remarks.append(Remark("judge_errs", {"metrics": list(dict.fromkeys(labelled))}))
     record: Record = public({
         "a": names[0], "b": names[1], "full": full, "folders": [options.a, options.b],
         "verdicts": [asdict(verdict) for verdict in verdicts],

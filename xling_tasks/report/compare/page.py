@@ -46,14 +46,16 @@ def _of(verdicts: Sequence[Row], verdict: str) -> list[Row]:
 def _tell(
     record: Record, found: Sequence[tuple[str, list[Row]]], every: Sequence[Row], nothing: str
 ) -> str:
-    told, of = words.words()["headline"]["models"], len({v["language"] for v in every})
+    texts, total = words.words()["headline"]["models"], len({v["language"] for v in every})
     names = {"a": record["a"], "b": record["b"]}
     parts = [
-        told[key].format(**names, who=lead.name_languages(unique(v["language"] for v in own), of))
-        for key, own in found
-        if own
+        texts[key].format(
+            **names, who=lead.name_languages(unique(v["language"] for v in group), total)
+        )
+        for key, group in found
+        if group
     ]
-    return " ".join(parts) or str(told[nothing].format(**names))
+    return " ".join(parts) or str(texts[nothing].format(**names))
 
 
 def order_languages(record: Record) -> ByLanguage:
@@ -66,15 +68,15 @@ def summarize(record: Record) -> Iterator[str]:
     """Yield the findings, a line for each language, limits, and what to run next."""
     yield from tell_findings(record)
     rows = order_languages(record)
-    for code, own in rows[:SHOWN]:
-        first, name = own[0], words.lower_first(words.display(own[0]).name)
+    for code, group in rows[:SHOWN]:
+        first, name = group[0], words.lower_first(words.display(group[0]).name)
         text = f"{name}: {words.tell_evidence(first, brief=True)}."
-        more = lead.count_verdicts(own[1:], "other_metrics")
-        yield f"- {words.tell(first).word}: {language_name(code)}: {text} {more}".strip()
+        extra = lead.count_verdicts(group[1:], "other_metrics")
+        yield f"- {words.tell(first).word}: {language_name(code)}: {text} {extra}".strip()
     if len(rows) > SHOWN:
         yield f"- {len(rows) - SHOWN} more languages are on the page."
-    told = remarks.tell_remarks(record["remarks"], [])
-    yield from remarks.plain_lines(told, remarks.tell_steps(record["verdicts"], told))
+    tellings = remarks.tell_remarks(record["remarks"], [])
+    yield from remarks.plain_lines(tellings, remarks.tell_steps(record["verdicts"], tellings))
 
 
 def make_page(record: Record) -> str:
@@ -82,7 +84,7 @@ def make_page(record: Record) -> str:
     models, gaps, texts = find(record, "models"), find(record, "gap"), words.words()["page"]
     a, b, rows = record["a"], record["b"], order_languages(record)
     order, columns = [code for code, _ in rows], grids.columns_of(models)
-    told = remarks.tell_remarks(record["remarks"], [])
+    tellings = remarks.tell_remarks(record["remarks"], [])
     gap_rows = [
         (code, [v for v in gaps if v["language"] == code]) for code in order if code != ENGLISH
     ]
@@ -97,15 +99,15 @@ def make_page(record: Record) -> str:
         gap_grid=grids.grid_by_metric(
             gap_rows, columns, texts["gap"].format(**names), value=_format_pair, is_pair=True
         ) if gaps else None,
-        limits=[r for r in told if r.place != "note"],
-        notes=[r for r in told if r.place == "note"],
-        steps=remarks.tell_steps(record["verdicts"], told),
-        languages=[_language(code, own, gaps) for code, own in rows],
+        limits=[r for r in tellings if r.place != "note"],
+        notes=[r for r in tellings if r.place == "note"],
+        steps=remarks.tell_steps(record["verdicts"], tellings),
+        languages=[_language(code, item, gaps) for code, item in rows],
         forests=[
             _forests(column, models, gaps, order) for column in columns
             if any(v["estimate"] is not None for v in models if column_of(v) == column)
         ],
-        tables=[verdict_table(own, order, base="Baseline") for own in (models, gaps) if own],
+        tables=[verdict_table(item, order, base="Baseline") for item in (models, gaps) if item],
         kinds=kinds_of(record["verdicts"]),
     )  # fmt: skip
 
@@ -136,5 +138,5 @@ def _language(code: str, verdicts: Sequence[Row], gaps: Sequence[Row]) -> dict[s
 def _forests(
     column: grids.Column, models: Sequence[Row], gaps: Sequence[Row], order: Sequence[str]
 ) -> tuple[charts.Forest, charts.Forest | None]:
-    own, fell = ([v for v in some if column_of(v) == column] for some in (models, gaps))
-    return charts.make_forest(own, order), charts.make_forest(fell, order) if fell else None
+    rows, fell = ([v for v in some if column_of(v) == column] for some in (models, gaps))
+    return charts.make_forest(rows, order), charts.make_forest(fell, order) if fell else None

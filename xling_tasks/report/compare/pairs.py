@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
 
-from xling_tasks.criteria import panel_of
+from xling_tasks.criteria import metric_key_of
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.errors import DataError, SettingError, did_you_mean
 from xling_tasks.harness.arguments import identity_in_signature
@@ -48,17 +48,21 @@ def one_model(item: str, families: Sequence[str] = ()) -> Model:
 
 def shared_tasks(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Shared]:
     """Return the tasks of both with logged samples, and the metrics to compare of each."""
-    others = {task.results.task: task for task in b.tasks}
-    both = [(task, others[task.results.task]) for task in a.tasks if task.results.task in others]
-    both.sort(key=lambda pair: (rank(pair[0].place.language), pair[0].results.task))
+    remaining = {task.results.task: task for task in b.tasks}
+    two = [
+        (task, remaining[task.results.task]) for task in a.tasks if task.results.task in remaining
+    ]
+    two.sort(key=lambda pair: (rank(pair[0].task_key.language), pair[0].results.task))
     if wanted:
-        known = {panel_of(own.place, name)[0].metric for own, _ in both for name in own.scores}
-        names = known.union(*(own.scores for own, _ in both))
+        present = {
+            metric_key_of(rows.task_key, name)[0].metric for rows, _ in two for name in rows.scores
+        }
+        names = present.union(*(rows.scores for rows, _ in two))
         for word in wanted:
             if word not in names:
-                hint = did_you_mean(word, known)
+                hint = did_you_mean(word, present)
                 raise SettingError(f"--metrics {word}: no metric of both runs.{hint}")
-    compared = [(own, other, _metrics(own, other, wanted)) for own, other in both]
+    compared = [(rows, other, _metrics(rows, other, wanted)) for rows, other in two]
     return [item for item in compared if item[2] and item[0].ids and item[1].ids]
 
 
@@ -69,7 +73,7 @@ def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
     """
     names = []
     for name in a.scores:
-        metric = panel_of(a.place, name)[0].metric
+        metric = metric_key_of(a.task_key, name)[0].metric
         if wanted:
             chosen = name in wanted or metric in wanted
         else:
@@ -89,9 +93,9 @@ def align(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[Remark]]:
     for a, b, names in both:
         task = a.results.task
         languages = [set(x.recorded("data").get("languages") or ()) for x in (a, b)]
-        own, other = (contents(x, languages[0] & languages[1]) for x in (a, b))
-        shared = own.keys() & other.keys()
-        equal = sorted(key for key in shared if own[key] == other[key])
+        rows, other = (contents(x, languages[0] & languages[1]) for x in (a, b))
+        shared = rows.keys() & other.keys()
+        equal = sorted(key for key in shared if rows[key] == other[key])
         if len(equal) < len(shared):
             example = min(shared - set(equal))
             text = (
@@ -99,7 +103,7 @@ def align(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[Remark]]:
                 f"content (such as {example!r}), never compared"
             )
             changed.setdefault(text, []).append(task)
-        only = [len(own.keys() - other.keys()), len(other.keys() - own.keys())]
+        only = [len(rows.keys() - other.keys()), len(other.keys() - rows.keys())]
         if any(only) or a.limited or b.limited or not equal:
             remarks.append(Remark("shared_questions", {
                 "task": task, "n": len(equal), "only_in": only,
@@ -140,11 +144,11 @@ def find_remarks(a: Model, b: Model, names: tuple[str, str]) -> Iterator[Remark]
         sorted({str(task.recorded("settings").get("sampling_seed")) for task in model.tasks})
         for model in (a, b)
     ]
-    for what, values in (("lm_eval", versions), ("sampling_seed", seeds)):
+    for name, values in (("lm_eval", versions), ("sampling_seed", seeds)):
         if values[0] != values[1]:
-            shown = [", ".join(own) for own in values]
+            display = [", ".join(item) for item in values]
             yield Remark(
-                "settings_between_models", {"models": list(names), "what": what, "values": shown}
+                "settings_between_models", {"models": list(names), "what": name, "values": display}
             )
     tasks = [{task.results.task: task for task in model.tasks} for model in (a, b)]
     yield from _lacking(names[0], tasks[0], tasks[1])
@@ -153,12 +157,12 @@ def find_remarks(a: Model, b: Model, names: tuple[str, str]) -> Iterator[Remark]
 
 def _lacking(model: str, own: Mapping[str, Task], other: Mapping[str, Task]) -> Iterator[Remark]:
     """Yield the tasks and metrics of one model that the other lacks, or that are undefined."""
-    both = [name for name in own if name in other]
-    if alone := sorted(own.keys() - other.keys()):
-        yield Remark("only_in", {"model": model, "names": alone})
-    if unlogged := sorted(name for name in both if not own[name].ids):
+    pair = [name for name in own if name in other]
+    if single := sorted(own.keys() - other.keys()):
+        yield Remark("only_in", {"model": model, "names": single})
+    if unlogged := sorted(name for name in pair if not own[name].ids):
         yield Remark("no_samples", {"model": model, "tasks": unlogged})
-    for name in both:
+    for name in pair:
         a, b = own[name], other[name]
         metrics = {
             "only_in": [x for x in a.scores if x not in b.scores],
@@ -191,17 +195,17 @@ def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Diffe
             values = _shorten(found.first, found.other)
             tasks.setdefault((found.what, *values), {})[task] = None
         changed = list(_signatures(a, b, names))
-        for metric, own, other in changed:
-            metrics, of = signed.setdefault((own, other), ({}, {}))
-            metrics[metric] = of[task] = None
-        own, other = (str(side.results.xling.get("version")) for side in (a, b))
-        if changed and own != other:
-            tasks.setdefault(("version of xling-tasks", own, other), {})[task] = None
+        for metric, rows, other in changed:
+            metrics, total = signed.setdefault((rows, other), ({}, {}))
+            metrics[metric] = total[task] = None
+        rows, other = (str(member.results.xling.get("version")) for member in (a, b))
+        if changed and rows != other:
+            tasks.setdefault(("version of xling-tasks", rows, other), {})[task] = None
     return [
         *(Difference(*key, tuple(names)) for key, names in tasks.items()),
         *(
-            Difference(f"signature of {', '.join(metrics)}", *_shorten(*values), tuple(of))
-            for values, (metrics, of) in signed.items()
+            Difference(f"signature of {', '.join(metrics)}", *_shorten(*values), tuple(total))
+            for values, (metrics, total) in signed.items()
         ),
     ]
 
@@ -210,23 +214,23 @@ def describe_differences(pairs: Sequence[tuple[Task, Task, Sequence[str]]]) -> l
     """Return a line for each difference: its value in A and in B, and in which tasks."""
     lines = []
     for found in differences(pairs):
-        more = len(found.tasks) - 1
-        tasks = found.tasks[0] + (f" and {more} more" if more else "")
+        extra = len(found.tasks) - 1
+        tasks = found.tasks[0] + (f" and {extra} more" if extra else "")
         lines.append(f"{found.what}: {found.first} (A), {found.other} (B) in {tasks}")
     return lines
 
 
 def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (metric, what only A's signature has, what only B's has) of metrics that differ."""
-    own, other = (side.recorded("signatures") for side in (a, b))
+    rows, other = (task.recorded("signatures") for task in (a, b))
     for name in names:
         first, second = (
-            identity_in_signature(str(side.get(name, "none"))) for side in (own, other)
+            identity_in_signature(str(task.get(name, "none"))) for task in (rows, other)
         )
         if first != second:
             parts = first.split("|"), second.split("|")
             only = ["|".join(part for part in x if part not in y) for x, y in (parts, parts[::-1])]
-            metric = panel_of(a.place, name)[0].metric
+            metric = metric_key_of(a.task_key, name)[0].metric
             yield metric, only[0] or first, only[1] or second
 
 

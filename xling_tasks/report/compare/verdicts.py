@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, Panel, panel_of
+from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, MetricKey, metric_key_of
 from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.comparisons import MOST_CUT, find_reason
@@ -21,7 +21,7 @@ from xling_tasks.report.estimates import Contrast, Group, change_of_gap, contras
 from xling_tasks.report.record import Remark, Verdict
 from xling_tasks.report.verdicts import Comparison, Options, conclude
 
-Key = tuple[Panel, str]
+Key = tuple[MetricKey, str]
 """A metric and a language."""
 
 Metrics = Mapping[Key, tuple[Pair, str]]
@@ -44,41 +44,41 @@ def compare_models(
     between = conclude(
         [_between(key, item, names) for key, item in metrics.items()], options, people
     )
-    others = [key for key in metrics if key[1] != ENGLISH and (key[0], ENGLISH) in metrics]
-    gaps = [_against_english(metrics, others, options, people, at) for at in (0, 1)]
-    changes = [_change(key, metrics, names) for key in others]
+    remaining = [key for key in metrics if key[1] != ENGLISH and (key[0], ENGLISH) in metrics]
+    gaps = [_against_english(metrics, remaining, options, people, index) for index in (0, 1)]
+    changes = [_change(key, metrics, names) for key in remaining]
     by_key = dict(zip(metrics, between, strict=True))
     concluded = [
         _conclude_gap(
             verdict, gaps[0][key], gaps[1][key], by_key[key], by_key[key[0], ENGLISH]
         )
-        for key, verdict in zip(others, conclude(changes, options, people), strict=True)
+        for key, verdict in zip(remaining, conclude(changes, options, people), strict=True)
     ]  # fmt: skip
     return [*between, *concluded]
 
 
 def _primary_metrics(pairs: Sequence[Pair]) -> dict[Key, tuple[Pair, str]]:
-    places = {pair.a.place for pair in pairs}
+    positions = {pair.a.task_key for pair in pairs}
     metrics = {}
     for pair in pairs:
-        place = pair.a.place
-        written = place._replace(criterion=place.criterion.removesuffix("_ll"))
-        if written != place and written in places:
+        task_key = pair.a.task_key
+        by_response = task_key._replace(criterion=task_key.criterion.removesuffix("_ll"))
+        if by_response != task_key and by_response in positions:
             continue  # another form of a criterion that counts
         for name in pair.a.endpoints:
             if name in pair.b.endpoints:
-                metrics[panel_of(place, name)] = pair, name
+                metrics[metric_key_of(task_key, name)] = pair, name
     return metrics
 
 
 def _between(key: Key, item: tuple[Pair, str], names: tuple[str, str]) -> Comparison:
-    (panel, language), (pair, name) = key, item
+    (metric_key, language), (pair, name) = key, item
     groups = Group(1, pair.b, name), Group(-1, pair.a, name)
     reason = "same_prompt" if pair.a.one_prompt or pair.b.one_prompt else ""
     if max(task.cut_prompts(language) for task in (pair.a, pair.b)) > MOST_CUT:
         reason = "cut_prompts"
     return Comparison(
-        names[1], panel, language, pair.a.endpoints[name], groups, kind="models",
+        names[1], metric_key, language, pair.a.endpoints[name], groups, kind="models",
         baseline=names[0], reason=reason,
     )  # fmt: skip
 
@@ -88,19 +88,19 @@ def _against_english(
 ) -> dict[Key, Verdict]:
     """Return one model's verdicts against English, over the questions of both models."""
     comparisons = []
-    for panel, language in keys:
-        (task, name), (english, english_name) = _tasks(metrics, (panel, language), at)
-        reason, differs = find_reason(task, english, panel, language)
+    for metric_key, language in keys:
+        (task, name), (english, english_name) = _tasks(metrics, (metric_key, language), at)
+        reason, differs = find_reason(task, english, metric_key, language)
         groups = Group(1, task, name), Group(-1, english, english_name)
         endpoint = task.endpoints[name]
         comparisons.append(
             Comparison(
                 task.model,
-                panel,
+                metric_key,
                 language,
                 endpoint,
                 groups,
-                task.place.parallel,
+                task.task_key.parallel,
                 reason=reason,
                 differs=differs,
             )
@@ -117,15 +117,15 @@ def _tasks(metrics: Metrics, key: Key, at: int) -> tuple[tuple[Task, str], tuple
 
 def _change(key: Key, metrics: Metrics, names: tuple[str, str]) -> Comparison:
     groups = []
-    for at, sign in ((1, 1), (0, -1)):
-        (task, name), (english, english_name) = _tasks(metrics, key, at)
+    for index, sign in ((1, 1), (0, -1)):
+        (task, name), (english, english_name) = _tasks(metrics, key, index)
         groups += [Group(sign, task, name), Group(-sign, english, english_name)]
     endpoint: Endpoint = groups[0].task.endpoints[groups[0].name]
-    reasons = [find_reason(groups[at].task, groups[at + 1].task, *key) for at in (0, 2)]
+    reasons = [find_reason(groups[index].task, groups[index + 1].task, *key) for index in (0, 2)]
     reason, differs = next((found for found in reasons if found[0]), ("", ()))
     return Comparison(
         names[1], *key, replace(endpoint, agreement=False), tuple(groups),
-        groups[0].task.place.parallel, "gap", names[0], reason, differs,
+        groups[0].task.task_key.parallel, "gap", names[0], reason, differs,
     )  # fmt: skip
 
 
@@ -143,10 +143,10 @@ def _conclude_gap(
     """
     if item.verdict in ("equivalent", "not_comparable") or item.reason == "unscored":
         return item
-    shown = {"better": a.verdict == "worse", "worse": b.verdict == "worse"}
-    if not any(shown.values()):
+    conditions = {"better": a.verdict == "worse", "worse": b.verdict == "worse"}
+    if not any(conditions.values()):
         return replace(item, verdict="inconclusive", reason="gap_open", next="", n_needed=None)
-    if item.verdict in shown and not shown[item.verdict]:
+    if item.verdict in conditions and not conditions[item.verdict]:
         return replace(item, verdict="inconclusive", reason="gap_hidden", next="more")
     if item.verdict == "better" and english.verdict == "worse" and language.verdict != "better":
         return replace(item, verdict="inconclusive", reason="gap_levelled", next="")
@@ -160,15 +160,17 @@ def comparison_rows(
     pairs: Sequence[Pair], verdicts: Iterable[Verdict], options: Options
 ) -> Iterator[dict[str, Any]]:
     """Yield B against A, and the change of the gap, on every metric."""
-    known = {
-        (v.comparison, Panel(v.criterion, v.dataset, v.metric, v.temperature), v.language): v
+    present = {
+        (v.comparison, MetricKey(v.criterion, v.dataset, v.metric, v.temperature), v.language): v
         for v in verdicts
     }
-    metrics = {panel_of(pair.a.place, name): (pair, name) for pair in pairs for name in pair.names}
+    metrics = {
+        metric_key_of(pair.a.task_key, name): (pair, name) for pair in pairs for name in pair.names
+    }
     for kind in ("models", "gap"):
         for key, (pair, name) in metrics.items():
-            panel, language = key
-            verdict = known.get((kind, panel, language))
+            metric_key, language = key
+            verdict = present.get((kind, metric_key, language))
             if verdict is None:
                 found = _explore(kind, key, metrics, options.confidence)
                 if found is None:
@@ -178,7 +180,7 @@ def comparison_rows(
                 row = {field: getattr(verdict, field) for field in _FIELDS}
                 row |= {"b": verdict.value, "a": verdict.english}
             yield {
-                "kind": kind, **panel._asdict(), "language": language,
+                "kind": kind, **metric_key._asdict(), "language": language,
                 "higher_is_better": pair.a.directions.get(name), **row,
                 "verdict": "exploratory" if verdict is None else verdict.verdict,
             }  # fmt: skip
@@ -188,28 +190,33 @@ _FIELDS = ("estimate", "ci_low", "ci_high", "p", "p_adjusted", "n", "n_excluded"
 
 
 def _explore(kind: str, key: Key, metrics: Metrics, level: float) -> Contrast | None:
-    (panel, language), (pair, name) = key, metrics[key]
+    (metric_key, language), (pair, name) = key, metrics[key]
     if kind == "models":
         return contrast([Group(1, pair.b, name), Group(-1, pair.a, name)], level)
-    compared = CRITERIA[panel.criterion].metric(panel.metric).across_languages
-    if (panel, ENGLISH) not in metrics or language == ENGLISH or len(language) != 2 or not compared:
+    compared = CRITERIA[metric_key.criterion].metric(metric_key.metric).across_languages
+    if (
+        (metric_key, ENGLISH) not in metrics
+        or language == ENGLISH
+        or len(language) != 2
+        or not compared
+    ):
         return None
     groups = _change(key, metrics, ("", "")).groups if name in pair.a.endpoints else None
     if groups is None:
-        english, english_name = metrics[panel, ENGLISH]
+        english, english_name = metrics[metric_key, ENGLISH]
         groups = (
             Group(1, pair.b, name), Group(-1, english.b, english_name),
             Group(-1, pair.a, name), Group(1, english.a, english_name),
         )  # fmt: skip
-    return contrast(groups, level) if pair.a.place.parallel else change_of_gap(groups, level)
+    return contrast(groups, level) if pair.a.task_key.parallel else change_of_gap(groups, level)
 
 
 def _numbers(found: Contrast) -> dict[str, Any]:
     values = found.values
     if len(values) == 4:
-        known = None not in values
+        present = None not in values
         b, b_english, a, a_english = (value or 0.0 for value in values)
-        values = (b - b_english, a - a_english) if known else (None, None)
+        values = (b - b_english, a - a_english) if present else (None, None)
     estimate = found.estimate
     return {
         "b": values[0], "a": values[1], "estimate": estimate.value, "ci_low": estimate.ci_low,
@@ -223,10 +230,10 @@ def labelled_once(
 ) -> Iterator[Remark]:
     """Yield tasks of which people labelled only one model's answers: nothing is corrected there."""
     for pair in pairs:
-        lacking = [
+        missing = [
             name
             for name, task in zip(names, pair[:2], strict=True)
             if people.labels_of(task) is None
         ]
-        if len(lacking) == 1:
-            yield Remark("people_one_model", {"model": lacking[0], "task": pair.a.results.task})
+        if len(missing) == 1:
+            yield Remark("people_one_model", {"model": missing[0], "task": pair.a.results.task})

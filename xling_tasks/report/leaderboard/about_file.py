@@ -44,7 +44,7 @@ class AboutFile:
 def read_about(results: Iterable[Path], folders: Iterable[Path]) -> tuple[AboutFile, ...]:
     """What is said of some files of results, each statement once; upwards to one of `folders`."""
     ends = {folder.resolve() for folder in folders}
-    found = dict.fromkeys(path for each in results if (path := _beside(each.resolve(), ends)))
+    found = dict.fromkeys(path for item in results if (path := _beside(item.resolve(), ends)))
     return tuple(dict.fromkeys(map(_read, found)))
 
 
@@ -77,12 +77,12 @@ def _read(path: Path) -> AboutFile:
 
 
 def _text(path: Path, content: Mapping[str, Any], key: str) -> str:
-    given = content.get(key)
-    if given is None:
+    supplied = content.get(key)
+    if supplied is None:
         return ""
-    if not isinstance(given, str) or len(given) > _LONGEST or len(given.splitlines()) > 1:
-        raise DataError(f"{path}, {key}: expected a line of text, got {given!r:.60}")
-    return given.strip()
+    if not isinstance(supplied, str) or len(supplied) > _LONGEST or len(supplied.splitlines()) > 1:
+        raise DataError(f"{path}, {key}: expected a line of text, got {supplied!r:.60}")
+    return supplied.strip()
 
 
 def _link(path: Path, content: Mapping[str, Any]) -> str:

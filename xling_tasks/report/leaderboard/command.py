@@ -35,19 +35,19 @@ def run(options: argparse.Namespace) -> str:
             f"{', '.join(options.folders)}: no primary metric in it; runs without a judge or "
             "translator have none of some criteria"
         )
-    kept = (options.to / SPACE).exists()
+    stored = (options.to / SPACE).exists()
     files = {
         PAGE: make_page(record, find_samples(options.samples, options.to)),
         DATA: json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         TABLE: rows_csv(csv_rows(record)),
     }
-    if not kept:  # a Space's own
+    if not stored:  # a Space's own
         text = words()["leaderboard"]
         files[SPACE] = filled("space.j2", languages=list(language_lines(record)), text=text) + "\n"
     write_files(options.to, files)
     return "\n".join([
         *summarize(record), f"{options.to / PAGE}",
-        f"{options.to / SPACE} was there and stays as it is." if kept else
+        f"{options.to / SPACE} was there and stays as it is." if stored else
         f"The folder is a static Space of the Hugging Face Hub ({SPACE} has its settings).",
     ])  # fmt: skip
 
@@ -67,7 +67,7 @@ def csv_rows(record: Record) -> list[dict[str, object]]:
     names = ("model", "criterion", "dataset", "metric", "temperature", "language")
     scores = {tuple(s[name] for name in names): s for s in record["scores"]}
     verdicts = {tuple(v[name] for name in names): v for v in record["verdicts"]}
-    places = ("group", "rank_low", "rank_high", "ranked", "unranked")
+    positions = ("group", "rank_low", "rank_high", "ranked", "unranked")
     chosen = ("verdict", "estimate", "ci_low", "ci_high", "p_adjusted", "reason", "next")
     rows: list[dict[str, object]] = []
     for rank in record["ranks"]:
@@ -76,7 +76,7 @@ def csv_rows(record: Record) -> list[dict[str, object]]:
         rows.append({
             **dict(zip(names, key, strict=True)), "value": score.get("value"),
             "value_low": score.get("ci_low"), "value_high": score.get("ci_high"),
-            "n": score.get("n"), **{name: rank[name] for name in places},
+            "n": score.get("n"), **{name: rank[name] for name in positions},
             "better": "; ".join(rank["better"]), "worse": "; ".join(rank["worse"]),
             **{name: verdict.get(name) for name in chosen},
         })  # fmt: skip

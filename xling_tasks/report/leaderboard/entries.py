@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xling_tasks.criteria import CRITERIA, Panel, Place, panel_of
+from xling_tasks.criteria import CRITERIA, MetricKey, TaskKey, metric_key_of
 from xling_tasks.logs.newest import named_folder
 from xling_tasks.logs.results import as_json
 from xling_tasks.report.data import Model, Task, each_model
@@ -36,8 +36,8 @@ class Entry:
     """
 
     name: str
-    tasks: dict[Place, Task]
-    names: dict[tuple[Panel, str], str]
+    tasks: dict[TaskKey, Task]
+    names: dict[tuple[MetricKey, str], str]
     rows: Mapping[str, Any]
     info: dict[str, Any]
 
@@ -46,18 +46,20 @@ def read_entries(
     folders: Iterable[Path | str], options: Options, families: Sequence[str] = ()
 ) -> Iterator[Entry]:
     """Yield every model in some output folders, concluded by itself as a report does it."""
-    given = [str(item) for item in folders]
-    for model in each_model(given, families):
+    supplied = [str(item) for item in folders]
+    for model in each_model(supplied, families):
         if model.tasks:
-            yield _entry(model, options, [named_folder(item)[1] for item in given])
+            yield _entry(model, options, [named_folder(item)[1] for item in supplied])
 
 
 def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
     scores = [score for task in model.tasks for score in make_scores(task, options, task.endpoints)]
     verdicts = make_verdicts(model, options)
     remarks = find_remarks([model], verdicts)
-    tasks = {task.place: _slim(task) for task in model.tasks}
-    names = {panel_of(task.place, name): name for task in model.tasks for name in task.endpoints}
+    tasks = {task.task_key: _slim(task) for task in model.tasks}
+    names = {
+        metric_key_of(task.task_key, name): name for task in model.tasks for name in task.endpoints
+    }
     runs = [task.results.run for task in model.tasks]
     rows = Record(tuple(scores), tuple(verdicts), tuple(remarks), {}).rows()
     full = f"{runs[0].config.get('model')} {as_json(public(runs[0].model_args))}"
@@ -69,7 +71,7 @@ def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
         "newest_run": max(run.stamp for run in runs),
         "versions": _versions(model),
         "helpers": _helpers(model),
-        "about": [vars(about) for about in _about(runs, folders)],
+        "about": [vars(subject) for subject in _about(runs, folders)],
     })  # fmt: skip
 
 
@@ -79,19 +81,19 @@ def _about(runs: Sequence[Any], folders: Sequence[Path]) -> tuple[AboutFile, ...
 
 def _versions(model: Model) -> dict[str, str]:
     harness = {task.results.lm_eval for task in model.tasks}
-    ours = {str(task.results.xling.get("version")) for task in model.tasks}
-    return {"lm_eval": ", ".join(sorted(harness)), "xling-tasks": ", ".join(sorted(ours))}
+    own_scores = {str(task.results.xling.get("version")) for task in model.tasks}
+    return {"lm_eval": ", ".join(sorted(harness)), "xling-tasks": ", ".join(sorted(own_scores))}
 
 
 def _slim(task: Task) -> Task:
     """Return a task with the values of its primary metrics, and of what was unparsed."""
-    kept = {
+    stored = {
         name: column
         for name, column in task.columns.items()
         if name in task.endpoints or name.startswith(OF_UNPARSED)
     }
     return replace(
-        task, ids=list(map(sys.intern, task.ids)), columns=kept, categories={}, counted={}
+        task, ids=list(map(sys.intern, task.ids)), columns=stored, categories={}, counted={}
     )
 
 
@@ -100,9 +102,9 @@ def _helpers(model: Model) -> dict[str, list[str]]:
     helpers: dict[str, dict[str, None]] = {}
     for task in model.tasks:
         for role in _ROLES:
-            if role in CRITERIA[task.place.criterion].settings:
-                given = (task.results.xling.get("settings") or {}).get(role)
-                helpers.setdefault(role, {}).update(dict.fromkeys(_names(given)))
+            if role in CRITERIA[task.task_key.criterion].settings:
+                supplied = (task.results.xling.get("settings") or {}).get(role)
+                helpers.setdefault(role, {}).update(dict.fromkeys(_names(supplied)))
     return {role: list(names) for role, names in helpers.items() if names}
 
 

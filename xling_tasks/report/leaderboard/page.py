@@ -19,24 +19,24 @@ Record = Mapping[str, Any]
 
 def make_page(record: Record, samples: str = "") -> str:
     """Return the page of a leaderboard; `samples` is the address of a page of samples."""
-    verdicts, told = record["verdicts"], words.words()["leaderboard"]
+    verdicts, texts = record["verdicts"], words.words()["leaderboard"]
     rows, models = lead.by_language(verdicts), order_models(record)
     order = [code for code, _ in rows]
-    known = remarks.tell_remarks(record["remarks"], record["scores"])
+    present = remarks.tell_remarks(record["remarks"], record["scores"])
     columns = grids.columns_of(record["scores"])
     return html.render(
         "leaderboard.html",
         title=_title(len(models), len(rows)), kicker="Leaderboard",
-        meta=told["not_evidence"], command="xling leaderboard", version=__version__,
+        meta=texts["not_evidence"], command="xling leaderboard", version=__version__,
         lines=[model_line(model, verdicts) for model in models], kinds=kinds_of(verdicts),
-        overview=grids.grid_by_model(rows, models, told["languages"], is_linked=False),
+        overview=grids.grid_by_model(rows, models, texts["languages"], is_linked=False),
         columns=[
             (grids.anchor_of(*column), column.text, words.dataset_name(column.dataset),
              metric_grid(column, record, order, models, samples))
             for column in columns
         ],
-        ranks=told["ranks"].format(level=f"{record['options']['confidence']:.0%}"),
-        limits=[remark for remark in known if remark.place != "note"],
+        ranks=texts["ranks"].format(level=f"{record['options']['confidence']:.0%}"),
+        limits=[remark for remark in present if remark.place != "note"],
         models=[_info(item) for item in record["models"]],
         numbers=verdict_table(verdicts, order) if verdicts else None,
         sources=sources_of(record["scores"]),
@@ -44,9 +44,9 @@ def make_page(record: Record, samples: str = "") -> str:
 
 
 def _title(models: int, languages: int) -> str:
-    told = words.words()["leaderboard"]["title"]
+    texts = words.words()["leaderboard"]["title"]
     return ", ".join(
-        words.count_noun(n, forms) for n, forms in zip((models, languages), told, strict=True)
+        words.count_noun(n, forms) for n, forms in zip((models, languages), texts, strict=True)
     )
 
 
@@ -64,18 +64,18 @@ def order_models(record: Record) -> list[str]:
 
 def count_languages(model: str, verdicts: Sequence[Row]) -> dict[str, int]:
     """Count a model's languages by their most urgent verdict."""
-    own = [v for v in verdicts if v["model"] == model]
-    kinds = [lead.overall(of_language) for _, of_language in lead.by_language(own)]
+    rows = [v for v in verdicts if v["model"] == model]
+    kinds = [lead.overall(of_language) for _, of_language in lead.by_language(rows)]
     return {kind: kinds.count(kind) for kind in words.ORDER if kind in kinds}
 
 
 def model_line(model: str, verdicts: Sequence[Row]) -> dict[str, Any]:
     """Return a model with its languages by verdict, and what is worst."""
     rows = lead.by_language([v for v in verdicts if v["model"] == model])
-    told, first = words.words()["leaderboard"], rows[0][1][0] if rows else None
-    worst = told["none"]
+    texts, first = words.words()["leaderboard"], rows[0][1][0] if rows else None
+    worst = texts["none"]
     if first is not None and words.look(first) == "worse":
-        worst = told["worst"].format(
+        worst = texts["worst"].format(
             who=language_name(first["language"]), name=words.lower_first(words.display(first).name),
             text=words.tell_evidence(first, brief=True),
         )  # fmt: skip
@@ -95,10 +95,12 @@ def metric_grid(
         {(row["model"], row["language"]): row for row in record[name] if column_of(row) == column}
         for name in ("verdicts", "scores", "ranks")
     )
-    known = unique(code for _, code in scores)
-    codes = [code for code in order if code in known]
+    present = unique(code for _, code in scores)
+    codes = [code for code in order if code in present]
     codes = (
-        [ENGLISH] * (ENGLISH in known) + codes + [c for c in known if c not in {*codes, ENGLISH}]
+        [ENGLISH] * (ENGLISH in present)
+        + codes
+        + [c for c in present if c not in {*codes, ENGLISH}]
     )
 
     def square(model: str, code: str) -> Square:
@@ -108,13 +110,13 @@ def metric_grid(
         value = words.format_number(score["value"], column.text)
         if v is not None and v["estimate"] is not None:
             value += f" ({words.format_signed(v['estimate'], column.text)})"
-        look = words.look(v) if v is not None else "" if code == ENGLISH else "not_measured"
-        link = f"{samples}#{link_of(v)}" if samples and v is not None and look == "worse" else ""
-        return Square(look, value, format_places(ranks.get((model, code))), link)
+        style = words.look(v) if v is not None else "" if code == ENGLISH else "not_measured"
+        link = f"{samples}#{link_of(v)}" if samples and v is not None and style == "worse" else ""
+        return Square(style, value, format_places(ranks.get((model, code))), link)
 
     rows = [GridRow(language_name(code), "", [square(m, code) for m in models]) for code in codes]
-    told = words.words()["leaderboard"]["cells"]
-    notes = ", ".join([*grids.head_notes(column, list(by.values())), told])
+    texts = words.words()["leaderboard"]["cells"]
+    notes = ", ".join([*grids.head_notes(column, list(by.values())), texts])
     title = f"{column.text.name}, {words.dataset_name(column.dataset)}: {notes}"
     return Grid(title, [Head(model) for model in models], rows)
 
@@ -138,44 +140,45 @@ def _info(item: Row) -> dict[str, Any]:
     rows = {"Name and arguments": item["full"], "Newest run": item["newest_run"][:10]}
     rows |= item["versions"]
     rows |= {
-        role.replace("_", " ").capitalize(): ", ".join(own) for role, own in item["helpers"].items()
+        role.replace("_", " ").capitalize(): ", ".join(group)
+        for role, group in item["helpers"].items()
     }
     links = []
-    for about in item["about"]:
-        price, paid = about["price"], about["paid"]
-        told = {
-            "By": about["by"], "Paid for the run": f"${paid:g}" if paid is not None else "",
+    for subject in item["about"]:
+        price, paid = subject["price"], subject["paid"]
+        lines = {
+            "By": subject["by"], "Paid for the run": f"${paid:g}" if paid is not None else "",
             "Price of a million tokens":
                 f"${price[0]:g} sent, ${price[1]:g} received" if price else "",
         }  # fmt: skip
-        rows |= {name: value for name, value in told.items() if value}
-        links += [about["samples"]] if about["samples"] else []
+        rows |= {name: value for name, value in lines.items() if value}
+        links += [subject["samples"]] if subject["samples"] else []
     return {"model": item["model"], "rows": rows, "links": links}
 
 
 def summarize(record: Record) -> Iterator[str]:
     """Yield a line for each model, and what must be known first."""
-    named = words.words()["verdicts"]
+    labels = words.words()["verdicts"]
     languages = {v["language"] for v in record["verdicts"]}
     yield _title(len(record["models"]), len(languages))
     for model in order_models(record):
         line = model_line(model, record["verdicts"])
         counts = [
-            f"{named[kind][0].lower()} in {n} of {line['n']}" for kind, n in line["counts"].items()
+            f"{labels[kind][0].lower()} in {n} of {line['n']}" for kind, n in line["counts"].items()
         ]
         yield f"- {model}: {', '.join(counts) or 'nothing to compare'}. {line['worst']}"
-    known = remarks.tell_remarks(record["remarks"], record["scores"])
-    yield from remarks.plain_lines(known, [])
+    present = remarks.tell_remarks(record["remarks"], record["scores"])
+    yield from remarks.plain_lines(present, [])
 
 
 def language_lines(record: Record) -> Iterator[str]:
     """Yield a sentence for each language: how many models serve it how."""
-    named = words.words()["verdicts"]
-    for code, own in lead.by_language(record["verdicts"]):
-        models = unique(v["model"] for v in own)
-        kinds = [lead.overall([v for v in own if v["model"] == model]) for model in models]
+    labels = words.words()["verdicts"]
+    for code, group in lead.by_language(record["verdicts"]):
+        models = unique(v["model"] for v in group)
+        kinds = [lead.overall([v for v in group if v["model"] == model]) for model in models]
         counts = [
-            f"{named[kind][0].lower()} with {kinds.count(kind)}"
+            f"{labels[kind][0].lower()} with {kinds.count(kind)}"
             for kind in words.ORDER
             if kind in kinds
         ]

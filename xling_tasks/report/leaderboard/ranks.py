@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 from xling_metrics.stats.rank_intervals import rank_intervals
 
-from xling_tasks.criteria import Panel, Place
+from xling_tasks.criteria import MetricKey, TaskKey
 from xling_tasks.logs.config_diff import Difference, find_differences
 from xling_tasks.report.compare.pairs import contents, differences
 from xling_tasks.report.data import Task
@@ -39,26 +39,28 @@ def make_record(models: Iterable[Entry], options: Options) -> dict[str, Any]:
     entries = tuple(models)
     ranks: list[dict[str, Any]] = []
     remarks: list[dict[str, Any]] = []
-    for about in dict.fromkeys(panel[:2] for entry in entries for panel, _ in entry.names):
-        groups = _groups_of(entries, about)
+    for subject in dict.fromkeys(
+        metric_key[:2] for entry in entries for metric_key, _ in entry.names
+    ):
+        groups = _groups_of(entries, subject)
         for group in groups:
             alike_run = _Group(entries, group, options)
-            ranks += alike_run.ranks(about)
+            ranks += alike_run.ranks(subject)
             remarks += alike_run.remarks
         if len(groups) > 1:
-            named = dict(zip(("criterion", "dataset"), about, strict=True))
+            labels = dict(zip(("criterion", "dataset"), subject, strict=True))
             remarks += [
-                {"kind": "groups", **named, "group": group.number, "models": list(group.models),
+                {"kind": "groups", **labels, "group": group.number, "models": list(group.models),
                  "differs": list(group.differs)}
                 for group in groups
             ]  # fmt: skip
     rows = [entry.rows for entry in entries]
     record: dict[str, Any] = public({
         "models": [entry.info for entry in entries],
-        "scores": [row for own in rows for row in own["scores"]],
-        "verdicts": [row for own in rows for row in own["verdicts"]],
+        "scores": [row for item in rows for row in item["scores"]],
+        "verdicts": [row for item in rows for row in item["verdicts"]],
         "ranks": ranks,
-        "remarks": [*(row for own in rows for row in own["remarks"]), *remarks],
+        "remarks": [*(row for item in rows for row in item["remarks"]), *remarks],
         "options": asdict(options),
     })  # fmt: skip
     return record
@@ -77,7 +79,7 @@ def _groups_of(entries: Sequence[Entry], about: About) -> tuple[AlikeRuns, ...]:
     """
     members: list[list[Entry]] = []
     for entry in entries:
-        if not any(place[:2] == about for place in entry.tasks):
+        if not any(position[:2] == about for position in entry.tasks):
             continue
         for group in members:
             if not any(_unlike(other, entry, about) for other in group):
@@ -89,8 +91,8 @@ def _groups_of(entries: Sequence[Entry], about: About) -> tuple[AlikeRuns, ...]:
     for number, group in enumerate(members, 1):
         found = _unlike(members[0][0], group[0], about) if number > 1 else ()
         differs = (f"{x.what}: {x.first} in group 1, {x.other} in group {number}" for x in found)
-        named = tuple(entry.name for entry in group)
-        groups.append(AlikeRuns(number, named, tuple(map(public, differs))))
+        labels = tuple(entry.name for entry in group)
+        groups.append(AlikeRuns(number, labels, tuple(map(public, differs))))
     return tuple(groups)
 
 
@@ -98,19 +100,19 @@ def _unlike(a: Entry, b: Entry, about: About) -> list[Difference]:
     """What two models' runs differ in."""
     pairs: list[tuple[Task, Task, Sequence[str]]] = []
     names = set(a.names.values())
-    for place, task in a.tasks.items():
-        other = b.tasks.get(place)
-        if other is not None and place[:2] == about:
+    for position, task in a.tasks.items():
+        other = b.tasks.get(position)
+        if other is not None and position[:2] == about:
             shared = [name for name in task.scores if name in names and name in other.scores]
             pairs.append((task, other, shared))
     if pairs:
         return differences(pairs)
     # Models that have no language in common.
-    own, base = (
-        next(task.results for place, task in entry.tasks.items() if place[:2] == about)
+    rows, base = (
+        next(task.results for position, task in entry.tasks.items() if position[:2] == about)
         for entry in (a, b)
     )
-    return find_differences([(own, base)], across_languages=True)
+    return find_differences([(rows, base)], across_languages=True)
 
 
 # One group of models
@@ -124,23 +126,23 @@ class _Group:
         self._number = group.number
         self._options = options
         self.remarks: list[dict[str, Any]] = []
-        self._known: dict[tuple[str, Place], dict[str, str]] = {}
-        self._same: dict[tuple[tuple[str, Place], ...], bool] = {}
+        self._known: dict[tuple[str, TaskKey], dict[str, str]] = {}
+        self._same: dict[tuple[tuple[str, TaskKey], ...], bool] = {}
 
     def ranks(self, about: About) -> Iterator[dict[str, Any]]:
         """Yield the places that each model can have, by metric and language."""
         columns = [key for entry in self._entries for key in entry.names if key[0][:2] == about]
         # On a terminal alone: many models over thousands of questions take minutes.
-        told = f"Ranks of {len(self._entries)} models"
-        for panel, code in tqdm(dict.fromkeys(columns), told, leave=False, disable=None):
-            yield from self._column(panel, code)
+        lines = f"Ranks of {len(self._entries)} models"
+        for metric_key, code in tqdm(dict.fromkeys(columns), lines, leave=False, disable=None):
+            yield from self._column(metric_key, code)
 
-    def _column(self, panel: Panel, language: str) -> Iterator[dict[str, Any]]:
+    def _column(self, metric_key: MetricKey, language: str) -> Iterator[dict[str, Any]]:
         """Yield a metric in one language: every model, ranked."""
-        own = [entry for entry in self._entries if (panel, language) in entry.names]
-        reasons = {entry.name: _unranked(*_task_of(entry, panel, language)) for entry in own}
-        ranked = [entry for entry in own if not reasons[entry.name]]
-        places = self._ranks(ranked, panel, language) if len(ranked) > 1 else {}
+        rows = [entry for entry in self._entries if (metric_key, language) in entry.names]
+        reasons = {entry.name: _unranked(*_task_of(entry, metric_key, language)) for entry in rows}
+        ranked = [entry for entry in rows if not reasons[entry.name]]
+        positions = self._ranks(ranked, metric_key, language) if len(ranked) > 1 else {}
         if len(ranked) == 1:
             reasons[ranked[0].name] = "alone"
         empty: dict[str, Any] = {
@@ -150,38 +152,38 @@ class _Group:
             "better": [],
             "worse": [],
         }
-        for entry in own:
+        for entry in rows:
             yield {
-                "model": entry.name, **panel._asdict(), "language": language,
-                "group": self._number, **places.get(entry.name, empty),
+                "model": entry.name, **metric_key._asdict(), "language": language,
+                "group": self._number, **positions.get(entry.name, empty),
                 "unranked": reasons[entry.name],
             }  # fmt: skip
 
     def _ranks(
-        self, entries: Sequence[Entry], panel: Panel, language: str
+        self, entries: Sequence[Entry], metric_key: MetricKey, language: str
     ) -> dict[str, dict[str, Any]]:
         """Return the places of models by name."""
         names = [entry.name for entry in entries]
-        tasks = [_task_of(entry, panel, language) for entry in entries]
+        tasks = [_task_of(entry, metric_key, language) for entry in entries]
         tests: dict[tuple[int, int], tuple[float, float | None]] = {}
         for i, j in combinations(range(len(entries)), 2):
             if self._asked_the_same((names[i], tasks[i][0]), (names[j], tasks[j][0])):
                 groups = Group(1, *tasks[i]), Group(-1, *tasks[j])
                 endpoint = tasks[i][0].endpoints[tasks[i][1]]
-                pair = Comparison(names[i], panel, language, endpoint, groups, kind="models")
+                pair = Comparison(names[i], metric_key, language, endpoint, groups, kind="models")
                 tests[i, j] = test_ways(pair, self._options)
-        made = rank_intervals(len(entries), tests, self._options.confidence)
+        result = rank_intervals(len(entries), tests, self._options.confidence)
         return {
             name: {
-                "rank_low": own.low, "rank_high": own.high, "ranked": len(entries),
-                "better": [names[k] for k in own.better], "worse": [names[k] for k in own.worse],
+                "rank_low": item.low, "rank_high": item.high, "ranked": len(entries),
+                "better": [names[k] for k in item.better], "worse": [names[k] for k in item.worse],
             }
-            for name, own in zip(names, made, strict=True)
+            for name, item in zip(names, result, strict=True)
         }  # fmt: skip
 
     def _asked_the_same(self, first: tuple[str, Task], other: tuple[str, Task]) -> bool:
         """Whether the same question never stands for two texts; if it does, a remark says so."""
-        pair = tuple((name, task.place) for name, task in (first, other))
+        pair = tuple((name, task.task_key) for name, task in (first, other))
         if pair not in self._same:
             self._same[pair] = self._compared(first, other)
         return self._same[pair]
@@ -200,7 +202,7 @@ class _Group:
         return not changed
 
     def _of(self, model: str, task: Task) -> dict[str, str]:
-        key = (model, task.place)
+        key = (model, task.task_key)
         if key not in self._known:
             languages = set((task.results.xling.get("data") or {}).get("languages") or ())
             self._known[key] = {k: v[:16] for k, v in contents(task, languages).items()}
@@ -214,8 +216,8 @@ def _unranked(task: Task, name: str) -> str:
     return "" if name in task.columns else "no_samples"
 
 
-def _task_of(entry: Entry, panel: Panel, language: str) -> tuple[Task, str]:
+def _task_of(entry: Entry, metric_key: MetricKey, language: str) -> tuple[Task, str]:
     """Return the task that has a metric in a language, and the metric's name there."""
-    places = (Place(panel.criterion, panel.dataset, code) for code in (language, ""))
-    task = next(entry.tasks[place] for place in places if place in entry.tasks)
-    return task, entry.names[panel, language]
+    positions = (TaskKey(metric_key.criterion, metric_key.dataset, code) for code in (language, ""))
+    task = next(entry.tasks[position] for position in positions if position in entry.tasks)
+    return task, entry.names[metric_key, language]

@@ -1,4 +1,4 @@
-"""What a result is about: recorded by its task (`about`), and read from there (`place_of`)."""
+"""What a result is about: recorded by its task (`about`), and read from there (`task_key_of`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FORMAT = 1
 """Version of what `about` records."""
 
 
-class Place(NamedTuple):
+class TaskKey(NamedTuple):
     """What a task is about.
 
     Attributes:
@@ -32,12 +32,12 @@ class Place(NamedTuple):
         return CRITERIA[self.criterion].parallel
 
 
-class Panel(NamedTuple):
+class MetricKey(NamedTuple):
     """One metric of one criterion over one dataset at one temperature.
 
     Attributes:
         criterion: A key of `CRITERIA`.
-        dataset: As in `Place`.
+        dataset: As in `TaskKey`.
         metric: Its name without temperature and language.
         temperature: None where the task has only one.
     """
@@ -58,19 +58,21 @@ class Panel(NamedTuple):
         return self.dataset.partition(": ")[0]
 
 
-def panel_of(place: Place, name: str) -> tuple[Panel, str]:
-    """Return the panel of one of a task's metrics, and its language.
+def metric_key_of(task_key: TaskKey, name: str) -> tuple[MetricKey, str]:
+    """Return the key of one of a task's metrics, and its language.
 
     The language is a code, or for means over languages `avg`, `script:latin`, `family:slavic`, ...
     """
-    metric, temperature, language = CRITERIA[place.criterion].split(name)
-    return Panel(place.criterion, place.dataset, metric, temperature), language or place.language
+    metric, temperature, language = CRITERIA[task_key.criterion].split(name)
+    return MetricKey(
+        task_key.criterion, task_key.dataset, metric, temperature
+    ), language or task_key.language
 
 
 def about(
     criterion: str, dataset: str, languages: Sequence[str], metrics: Iterable[str]
 ) -> dict[str, Any]:
-    """Return what a task records of its subject, for `place_of` and `primary_of`."""
+    """Return what a task records of its subject, for `task_key_of` and `primary_of`."""
     return {
         "format": FORMAT,
         "criterion": criterion,
@@ -80,7 +82,7 @@ def about(
     }
 
 
-def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | None:
+def task_key_of(task: str, recorded: Mapping[str, Any] | None = None) -> TaskKey | None:
     """Return what a task recorded of its subject (`about`); None for a task that is not ours.
 
     A DataError says that a newer version recorded it, or that no version could have.
@@ -101,13 +103,13 @@ def place_of(task: str, recorded: Mapping[str, Any] | None = None) -> Place | No
     has_dataset = isinstance(dataset, str) and dataset and not re.search("[\ud800-\udfff]", dataset)
     if not has_dataset or not isinstance(languages, list) or (one and not languages):
         raise DataError(f"{task}: its results name no dataset and languages; run it again")
-    return Place(criterion, str(dataset), str(languages[0]) if one else "")
+    return TaskKey(criterion, str(dataset), str(languages[0]) if one else "")
 
 
 def primary_of(
-    place: Place, names: Iterable[str], recorded: Mapping[str, Any] | None = None
+    task_key: TaskKey, names: Iterable[str], recorded: Mapping[str, Any] | None = None
 ) -> list[str]:
     """Return the primary metrics of a task: as recorded, else by `CRITERIA`."""
     if recorded and isinstance(recorded.get("primary"), list):
         return [str(name) for name in recorded["primary"]]
-    return list(CRITERIA[place.criterion].endpoints_among(names))
+    return list(CRITERIA[task_key.criterion].endpoints_among(names))

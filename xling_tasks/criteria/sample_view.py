@@ -11,7 +11,7 @@ from xling_tasks.criteria.sample import Part
 Sample = Mapping[str, Any]
 
 
-class Found(NamedTuple):
+class SampleResult(NamedTuple):
     """What was found of a sample: a label, a score (higher is better), whether it is right."""
 
     label: str = ""
@@ -19,7 +19,7 @@ class Found(NamedTuple):
     right: bool | None = None
 
 
-class Shown(NamedTuple):
+class SampleView(NamedTuple):
     """How a sample is read.
 
     Attributes:
@@ -31,5 +31,5 @@ class Shown(NamedTuple):
 
     parts: Callable[[Sample, str, bool], list[Part]]
     values: Collection[str] = ()
-    found: Callable[[Sample, str], Found] | None = None
+    found: Callable[[Sample, str], SampleResult] | None = None
     tones: Mapping[str, str] = MappingProxyType({})
