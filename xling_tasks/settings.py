@@ -262,7 +262,7 @@ class Settings:
     empathy_classifier: Annotated[str | None, _text] = None
     xling_cache: Annotated[str | bool | None, _cache] = None
     xling_resume: Annotated[str | bool | None, _cache] = None
-    rubric_batch_size: Annotated[int, functools.partial(_count, most=MOST_CRITERIA)] = 1
+    rubric_batch_size: Annotated[int, functools.partial(_count, maximum=MOST_CRITERIA)] = 1
     english_floor: Annotated[bool, _switch] = True
     batch: Annotated[bool, _switch] = False
     language_identifier: Annotated[str | None, _identifier] = None

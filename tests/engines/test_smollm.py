@@ -121,3 +121,21 @@ def test_a_second_start_asks_for_the_rest(start, own_cache, monkeypatch, caplog)
         assert [r["resps"] for r in again["samples"][task]] == [
             r["resps"] for r in whole["samples"][task]
         ]
+
+
+def test_tokens_are_those_of_the_tokenizer(start):
+    """What a language costs, recomputed from prompts and answers by the model's own tokenizer."""
+    tasks = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "hi")]
+    found = start(tasks)
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(found["config"]["model_args"]["pretrained"])
+    tokens = {}
+    for task in tasks:
+        (row,) = found["samples"][task]
+        texts = {"prompt": row["arguments"][0][0], "completion": row["resps"][0][0]}
+        counts = {name: len(tokenizer(text).input_ids) for name, text in texts.items()}
+        own = row["n_responses"]["by_language"][task[-2:]]
+        assert {name: own[name] for name in counts} == counts and own["answers"] == 1
+        tokens[task[-2:]] = counts["prompt"]
+    assert tokens["hi"] > 2 * tokens["en"]

@@ -7,10 +7,14 @@ import pytest
 from lm_eval.api.instance import Instance
 
 from xling_tasks.data.prompts import PromptTemplates
+from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import SettingError
 from xling_tasks.lm.baseline import BaselineLM, coverage
+from xling_tasks.safe_json import json_objects
 
 PROMPTS = PromptTemplates()
+ROWS = [row for _, row in json_objects(SAMPLE_FOLDER / "advice.jsonl")]
+ADVICE = {code: " ".join(row[code] for row in ROWS) for code in ("en", "es", "zh", "hi")}
 
 
 def ask(context, model=None, repeats=1, **arguments):
@@ -70,6 +74,16 @@ def test_same_seed_same_replies_whatever_the_order():
 def test_answers_in_the_language_of_the_question(question, script):
     (answer,) = ask(f"Question: {question}\n\nAnswer:", temperature=0.0)
     assert any(script <= c <= chr(ord(script) + 0x5000) for c in answer)
+
+
+@pytest.mark.parametrize("code", ["es", "zh", "hi", "en"])
+@pytest.mark.parametrize("native", [False, True])
+def test_answers_in_the_language_that_the_prompt_names(code, native):
+    """Of a question of two words no identifier knows the language."""
+    name = {"es": "Spanish", "zh": "Chinese", "hi": "Hindi", "en": "English"}[code]
+    template = PROMPTS.get("answer", code if native else "en")
+    (answer,) = ask(template.fill(question="metformin 500 mg", language=name), temperature=0.0)
+    assert answer.split(".")[0].split("。")[0].split("।")[0] in ADVICE[code]
 
 
 def test_until_and_length_are_obeyed():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 import sacrebleu
 from xling_metrics.overlap import chrf, chrf_signature
@@ -25,3 +27,9 @@ def test_equal_nothing_alike_nothing_to_compare_and_signature():
         "chrf2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|aggregation:mean_of_answers"
         f"|sacrebleu:{sacrebleu.__version__}"
     )
+
+
+def test_letters_and_accents_as_two_signs_are_the_same_text():
+    answer, reference = "La réponse : une hypertension traitée", "Une hypertension déjà traitée"
+    apart = unicodedata.normalize("NFD", answer)
+    assert apart != answer and chrf(apart, reference) == chrf(answer, reference)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from math import exp
 from typing import Any
@@ -22,6 +23,8 @@ from xling_metrics.rationale_tokens import (
     tokenize_rationale,
 )
 from xling_metrics.rouge import rouge, rouge_standard
+
+from xling_tasks.scorers.rationale import RationaleScorer
 
 pytestmark = pytest.mark.core
 
@@ -308,3 +311,15 @@ def test_very_long_text():
     assert rouge(" ".join(words), " ".join(words)) == pytest.approx((1, 1, 1), abs=1e-8)
     assert rouge_standard(words, words) == (1.0, 1.0, 1.0)
     assert sentence_bleu(words, words) == pytest.approx((1, 1, 1, 1, 1), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "reference"),
+    [("fr", "Une tumeur bénigne, déjà traitée", "Une tumeur déjà traitée"),
+     ("ru", "Опухоль йодная, ещё одна", "Йодная опухоль ещё")],
+)  # fmt: skip
+def test_letters_and_accents_as_two_signs_are_the_same_text(language, answer, reference):
+    scorer = RationaleScorer(language, None, cut=True)
+    apart = unicodedata.normalize("NFD", answer)
+    assert apart != answer
+    assert scorer.score([apart], [reference]) == scorer.score([answer], [reference])

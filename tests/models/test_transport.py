@@ -333,6 +333,13 @@ def test_tokens_and_thinking_as_the_harness_removes_it():
     response = parse_body(get_model("local-chat-completions")(**args), body)
     assert response == "Rest."
     assert response.usage == {"prompt": 9, "completion": 5, "reasoning": 2}
+    # Gemini's endpoint counts thinking in the total alone.
+    gemini = {"prompt_tokens": 9, "completion_tokens": 0, "total_tokens": 265}
+    response = parse_body(
+        get_model("local-chat-completions")(**args),
+        {"choices": [choice("", "length")], "usage": gemini},
+    )
+    assert response.usage == {"prompt": 9, "completion": 256, "reasoning": 256}
 
 
 def test_anthropics_form():

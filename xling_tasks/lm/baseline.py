@@ -6,7 +6,7 @@ character n-grams:
 * Yes or No: how much of the question's n-grams the answer covers, as log-odds.
 * Lettered options: the option whose text covers most of the question's n-grams, or is covered.
 * A free answer: sentences of general advice (bundled, in seven languages) that resemble the
-  question, in the question's language.
+  question, in the language that the instruction names, else in the question's.
 
 Above temperature 0 both are really sampled, reproducibly: the random numbers follow from the
 seed, the request and how often this request came before. It never sees labels or the reference
@@ -150,11 +150,12 @@ class BaselineLM(LM):  # type: ignore[misc]
         question = _question_and_answer(context)[0]
         options = _OPTION.findall(question)
         if not options:
-            return _advice(question, temperature, rng)
+            return _advice(question, _language_of(context, question), temperature, rng)
         letter = _choice(question, options, temperature, rng)
         if "[End]" not in context:
             return letter
-        return f"{_advice(question, temperature, rng)} [End] {letter}"
+        language = _language_of(context, question)
+        return f"{_advice(question, language, temperature, rng)} [End] {letter}"
 
 
 def _key(arguments: tuple[Any, ...]) -> str:
@@ -201,10 +202,19 @@ def _choice(
     return options[_picked(scores, temperature, rng)][0]
 
 
-def _advice(question: str, temperature: float, rng: random.Random) -> str:
+def _language_of(context: str, question: str) -> str:
+    """Return the language that the instruction names, else its own, else the question's."""
+    instruction = context[: max(context.rfind(question), 0)]
+    known = {ALL_LANGUAGES[code].name: code for code in _advice_file()[0] if code in ALL_LANGUAGES}
+    if named := re.findall(rf"\bin ({'|'.join(known)})\b", instruction):
+        return known[named[-1]]
+    codes = identify_language([instruction, question])
+    code = codes[0] if instruction and codes[0] != "en" else codes[1]
+    return code if code is not None and code in known.values() else "en"
+
+
+def _advice(question: str, language: str, temperature: float, rng: random.Random) -> str:
     """Return three sentences of advice without repetition, by their score or sampled by it."""
-    code = identify_language([question])[0]
-    language = code if code in _advice_file()[0] else "en"
     pool = [row[language] for row in _advice_file()]
     scores = [_SHARPNESS * coverage(question, sentence) for sentence in pool]
     chosen: list[int] = []

@@ -108,7 +108,10 @@ def _postprocess(lm: Any, content: str) -> str:
 
 
 def _usage(usage: Any) -> dict[str, int]:
-    """Return tokens by kind, of the fields of OpenAI's and Anthropic's services."""
+    """Return tokens by kind, of the fields of OpenAI's and Anthropic's services.
+
+    Gemini's endpoint counts thinking in the total alone (HELM #3804).
+    """
     if not isinstance(usage, dict):
         return {}
     details = usage.get("completion_tokens_details")
@@ -117,4 +120,11 @@ def _usage(usage: Any) -> dict[str, int]:
         "completion": usage.get("completion_tokens", usage.get("output_tokens")),
         "reasoning": details.get("reasoning_tokens") if isinstance(details, dict) else None,
     }
-    return {name: n for name, n in tokens.items() if type(n) is int}
+    counts = {name: n for name, n in tokens.items() if type(n) is int}
+    total = usage.get("total_tokens")
+    if type(total) is int and {"prompt", "completion"} <= counts.keys():
+        hidden = total - counts["prompt"] - counts["completion"]
+        if hidden > 0:
+            counts["completion"] += hidden
+            counts["reasoning"] = counts.get("reasoning", 0) + hidden
+    return counts

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xling_metrics import rationale_tokens as tokens
+from xling_metrics.base import normalize_text
 from xling_metrics.bertscore import Idf, bertscore_signature, compute_idf, score_references
 from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
@@ -36,7 +37,11 @@ class RationaleScorer:
     idf: Idf | None = None
 
     def score(self, texts: Sequence[str], references: Sequence[str]) -> dict[str, list[Any]]:
-        """Return, per metric, one value per pair; of `sacrebleu`, a corpus score, the texts."""
+        """Return, per metric, one value per pair; of `sacrebleu`, a corpus score, the texts.
+
+        All are read in Unicode form NFC: some models write letters and accents as two signs.
+        """
+        texts, references = ([*map(normalize_text, own)] for own in (texts, references))
         values_of: dict[str, list[Any]] = {
             "sacrebleu": [list(pair) for pair in zip(texts, references, strict=True)]
         }
