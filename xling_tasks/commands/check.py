@@ -24,7 +24,7 @@ from xling_tasks.data.custom.dataset import is_custom_file, load_custom_dataset
 from xling_tasks.data.dataset_info import DATASETS, MMEDBENCH
 from xling_tasks.data.mmedbench import find_file
 from xling_tasks.data.sources import find_source, local_path
-from xling_tasks.errors import BackendError, DataError, SettingError, XlingError
+from xling_tasks.errors import BackendError, SettingError, XlingError
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.model_config import SELF, ModelConfig
 from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, load_translator
@@ -170,59 +170,40 @@ def check_settings(words: Iterable[str]) -> tuple[Settings, list[Line]]:
 
 def check_data(settings: Settings) -> Iterator[Line]:
     """Load the data that is at hand, and ask the Hub for the rest."""
-    try:
-        on_hub = local_path(settings.data_dir) is None
-    except DataError as error:
-        yield Line("data", FAIL, str(error))
-        return
-    if is_custom_file(settings.data_dir):
-        yield _check_custom(settings)
-        return
     from huggingface_hub import constants
 
-    asked: set[str] = set()
-    lines: list[Line] = []
-    for key, _, count in counted_datasets(settings):
-        info = DATASETS[key]
-        if info.bundled:
-            continue
-        repository = str(settings.data_dir or info.hub_id)
-        if on_hub and not constants.HF_HUB_OFFLINE:
-            if repository not in asked:
-                asked.add(repository)
-                yield _check_hub(repository)
-            continue
-        there = None if on_hub else partial(_find, info, str(settings.data_dir))
-        lines.append(_check_files(f"data {key}", there, count))
-    nothing = settings.data_dir is not None and all(line.status == OFF for line in lines)
+    data_dir = settings.data_dir
+    is_local = local_path(data_dir) is not None
+    if is_custom_file(data_dir):
+        data = load_custom_dataset(data_dir)
+        text = f"{data_dir}: {len(data.questions):,} questions in {', '.join(data.languages)}"
+        yield Line("data", OK, text)
+        return
+    published = {key: count for key, _, count in counted_datasets(settings)
+                 if not DATASETS[key].bundled}  # fmt: skip
+    if not is_local and not constants.HF_HUB_OFFLINE:
+        for repository in dict.fromkeys(str(data_dir or DATASETS[key].hub_id) for key in published):
+            yield _check_hub(repository)
+        return
+    lines = [_check_files(key, data_dir, count) for key, count in published.items()]
+    nothing = data_dir is not None and all(line.status == OFF for line in lines)
     yield from (line._replace(status=FAIL) if nothing else line for line in lines)
 
 
-def _find(info: Any, data_dir: str) -> None:
-    """Look for a dataset's file; an error says that it is not there."""
-    if info.key in MMEDBENCH:
-        find_file(info, "en", "test", data_dir)
-    else:
-        find_source(info, data_dir)
-
-
-def _check_files(name: str, find: Callable[[], None] | None, count: Callable[[], Any]) -> Line:
-    """Load a dataset from a folder, or without FIND from the Hub's cache."""
-    missing = True
+def _check_files(key: str, data_dir: str | None, count: Callable[[], Any]) -> Line:
+    """Load a data set from a folder, or without one from the Hub's cache."""
+    is_found = False
     try:
-        if find is not None:
-            find()
-            missing = False
+        if data_dir is not None and key in MMEDBENCH:
+            find_file(DATASETS[key], "en", "test", data_dir)
+        elif data_dir is not None:
+            find_source(DATASETS[key], data_dir)
+        is_found = data_dir is not None
         counts = count()
     except Exception as error:  # a file can be broken in any way
-        return Line(name, OFF if missing else FAIL, str(error) or type(error).__name__)
-    return Line(name, OK, f"{counts['questions']:,} questions, {counts['rows']:,} rows")
-
-
-def _check_custom(settings: Settings) -> Line:
-    data = load_custom_dataset(settings.data_dir)
-    text = f"{settings.data_dir}: {len(data.questions):,} questions in {', '.join(data.languages)}"
-    return Line("data", OK, text)
+        status = FAIL if is_found else OFF
+        return Line(f"data {key}", status, str(error) or type(error).__name__)
+    return Line(f"data {key}", OK, f"{counts['questions']:,} questions, {counts['rows']:,} rows")
 
 
 def _check_hub(repository: str) -> Line:

@@ -64,16 +64,12 @@ def checked_texts() -> list[dict[str, Any]]:
 
 
 def _describe_texts(checked: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table of checked texts, with one row for languages that are alike."""
-    alike: dict[str, tuple[dict[str, Any], list[str]]] = {}
-    for row in checked:
-        rest = {key: value for key, value in row.items() if key != "language"}
-        alike.setdefault(str(rest), (rest, []))[1].append(row["language"])
-    rows = [{**rest, "languages": " ".join(codes)} for rest, codes in alike.values()]
+    """Return how many texts of our prompts have each status."""
+    counts = ", ".join(f"{sum(row[name] for row in checked):,} {name}" for name in STATUSES)
     return (
-        f"Our prompts, texts by how far each language was checked:\n{table(rows)}\n"
-        "author: as written; back_translated: compared with a blind translation back to English; "
-        "native_read: read by a native speaker."
+        f"Texts of our prompts: {counts} (--json: by language). author: as written; "
+        "back_translated: compared with a blind translation back to English; native_read: read "
+        "by a native speaker."
     )
 
 

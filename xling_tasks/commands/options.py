@@ -14,11 +14,25 @@ from xling_tasks.safe_json import loads
 from xling_tasks.settings import Settings
 
 
-def add_folders(parser: argparse.ArgumentParser) -> None:
-    """Add the folders of one or more runs."""
-    parser.add_argument(
-        "folders", nargs="+", metavar="OUT", help="--output_path of lm_eval, or NAME=OUT"
-    )
+def _adder(*names: str, **given: Any) -> Callable[[argparse.ArgumentParser], object]:
+    """Return a function that adds one argument to a parser."""
+    return lambda parser: parser.add_argument(*names, **given)
+
+
+add_folders = _adder(
+    "folders", nargs="+", metavar="OUT", help="--output_path of lm_eval, or NAME=OUT"
+)
+add_metadata = _adder(
+    "--metadata", nargs="+", default=[], metavar="SETTING",
+    help="settings as for lm_eval: JSON or key=value",
+)  # fmt: skip
+add_tasks = _adder("--tasks", required=True, help="names, groups or patterns, separated by commas")
+add_json = _adder("--json", action="store_true", help="print JSON")
+add_family = _adder(
+    "--family", action="append", default=[], metavar="PATTERN",
+    help="other tasks of the harness that are one task in several languages: 'mytask_{language}' "
+    "(see docs/report.md)",
+)  # fmt: skip
 
 
 def add_folder(parser: argparse.ArgumentParser, **more: Any) -> None:
@@ -29,22 +43,11 @@ def add_folder(parser: argparse.ArgumentParser, **more: Any) -> None:
 
 def add_output(parser: argparse.ArgumentParser, text: str, default: str | None = None) -> None:
     """Add `--to`: a folder (in TEXT) or a file, required where it has no default."""
-    metavar, required = "DIR" if "folder" in text else "FILE", default is None
-    text += " (default %(default)s)" if default else ""
     parser.add_argument(
-        "--to",
-        type=user_path,
-        metavar=metavar,
-        required=required,
-        default=default,
-        help=text,
-    )
-
-
-def add_metadata(parser: argparse.ArgumentParser) -> None:
-    """Add `--metadata`."""
-    text = "settings as for lm_eval: JSON or key=value"
-    parser.add_argument("--metadata", nargs="+", default=[], metavar="SETTING", help=text)
+        "--to", type=user_path, metavar="DIR" if "folder" in text else "FILE",
+        required=default is None, default=default,
+        help=text + (" (default %(default)s)" if default else ""),
+    )  # fmt: skip
 
 
 def add_languages(parser: argparse.ArgumentParser, default: str) -> None:
@@ -53,35 +56,15 @@ def add_languages(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("--languages", metavar="CODES", help=text)
 
 
-def add_tasks(parser: argparse.ArgumentParser) -> None:
-    """Add `--tasks`."""
-    text = "names, groups or patterns, separated by commas"
-    parser.add_argument("--tasks", required=True, help=text)
-
-
 def add_limit(parser: argparse.ArgumentParser, text: str) -> None:
     """Add `--limit`."""
     parser.add_argument("--limit", type=integer(1), metavar="N", help=text)
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add `--json`."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_seed(parser: argparse.ArgumentParser, text: str) -> None:
     """Add `--seed`."""
     text += " (default %(default)s)"
     parser.add_argument("--seed", type=integer(0), default=0, metavar="N", help=text)
-
-
-def add_family(parser: argparse.ArgumentParser) -> None:
-    """Add `--family`."""
-    text = (
-        "other tasks of the harness that are one task in several languages: 'mytask_{language}' "
-        "(see docs/report.md)"
-    )
-    parser.add_argument("--family", action="append", default=[], metavar="PATTERN", help=text)
 
 
 def integer(minimum: int) -> Callable[[str], int]:
