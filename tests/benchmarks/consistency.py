@@ -209,7 +209,7 @@ def reference_encoder(folder: str, device: str) -> Callable[[Questions], Any]:
     return score
 
 
-def print_peak(n: int = 2) -> None:
+def print_peak(n: int = 1) -> None:
     """Print the encoder's floating-point rate as a part of the fastest matrix product measured.
 
     The product is of the encoder's own largest shape, by MKL and on oneDNN's packed weights, a
