@@ -36,16 +36,13 @@ _CHUNK_TOKENS = 65_536
 Question = Sequence[TokenIds | None]
 
 
-class Baseline(NamedTuple):
-    """What BERTScore gives for unrelated texts, for each of its three values."""
-
-    p: float
-    r: float
-    f1: float
-
+Baseline = tuple[float, float, float]
+"""Precision, recall and F1 of unrelated texts."""
 
 # By model and layer: rescale_baseline/en/bert-base-uncased.tsv of bert_score 0.3.13, line LAYER 9.
-PUBLISHED_BASELINES = {("bert-base-uncased", 9): Baseline(p=0.35375935, r=0.3537393, f1=0.35219112)}
+PUBLISHED_BASELINES: dict[tuple[str, int], Baseline] = {
+    ("bert-base-uncased", 9): (0.35375935, 0.3537393, 0.35219112)
+}
 
 
 @dataclass(frozen=True)

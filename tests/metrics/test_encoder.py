@@ -20,7 +20,6 @@ transformers = pytest.importorskip("transformers")
 
 from xling_metrics import bertscore, encoder  # noqa: E402
 from xling_metrics.bertscore import (  # noqa: E402
-    Baseline,
     bertscore_signature,
     compute_idf,
     score_pairs,
@@ -90,7 +89,7 @@ def text(tokens: Any, weights: Any, mean: Any) -> Any:
     [
         (None, (1.0, 0.9, 1.8 / 1.9, 0.96)),
         # (1 - .5) / .5, (.9 - .6) / .4, (1.8 / 1.9 - .2) / .8; the cosine is never rescaled
-        (Baseline(0.5, 0.6, 0.2), (1.0, 0.75, (1.8 / 1.9 - 0.2) / 0.8, 0.96)),
+        ((0.5, 0.6, 0.2), (1.0, 0.75, (1.8 / 1.9 - 0.2) / 0.8, 0.96)),
     ],
 )
 def test_two_texts_by_hand(baseline: Any, expected: Any):

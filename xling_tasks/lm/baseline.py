@@ -202,6 +202,7 @@ def _choice(
     return options[_picked(scores, temperature, rng)][0]
 
 
+@functools.lru_cache(maxsize=256)  # a prompt is asked k times at each temperature
 def _language_of(context: str, question: str) -> str:
     """Return the language that the instruction names, else its own, else the question's."""
     instruction = context[: max(context.rfind(question), 0)]
@@ -215,13 +216,18 @@ def _language_of(context: str, question: str) -> str:
 
 def _advice(question: str, language: str, temperature: float, rng: random.Random) -> str:
     """Return three sentences of advice without repetition, by their score or sampled by it."""
-    pool = [row[language] for row in _advice_file()]
-    scores = [_SHARPNESS * coverage(question, sentence) for sentence in pool]
+    pool, scores = _score_advice(question, language)
     chosen: list[int] = []
     while len(chosen) < min(_SENTENCES, len(pool)):
         remaining = [i for i in range(len(pool)) if i not in chosen]
         chosen.append(remaining[_picked([scores[i] for i in remaining], temperature, rng)])
     return " ".join(pool[i] for i in chosen)
+
+
+@functools.lru_cache(maxsize=256)
+def _score_advice(question: str, language: str) -> tuple[list[str], list[float]]:
+    pool = [row[language] for row in _advice_file()]
+    return pool, [_SHARPNESS * coverage(question, sentence) for sentence in pool]
 
 
 def _picked(scores: list[float], temperature: float, rng: random.Random) -> int:
