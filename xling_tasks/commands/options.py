@@ -79,7 +79,7 @@ def integer(minimum: int) -> Callable[[str], int]:
 
 
 def read_metadata(words: Sequence[str]) -> dict[str, Any]:
-    """Settings as `lm_eval --metadata` reads them: JSON objects and key=value words.
+    """Read settings as `lm_eval --metadata` does: JSON objects and key=value words.
 
     Raises:
         SettingError: If a word is neither.

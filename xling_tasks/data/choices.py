@@ -44,10 +44,10 @@ def find_problem(options: Mapping[str, str], correct: Collection[str]) -> str:
 def join_problems(found: Iterable[tuple[str, str, str]]) -> dict[str, str]:
     """Return question -> why it is left out, of (question, language's name, problem or nothing)."""
     names: dict[str, dict[str, list[str]]] = {}
-    for key, name, why in found:
-        if why:
-            names.setdefault(key, {}).setdefault(why, []).append(name)
+    for key, name, reason in found:
+        if reason:
+            names.setdefault(key, {}).setdefault(reason, []).append(name)
     return {
-        key: "; ".join(f"{why} in {', '.join(where)}" for why, where in reasons.items())
+        key: "; ".join(f"{reason} in {', '.join(codes)}" for reason, codes in reasons.items())
         for key, reasons in names.items()
     }

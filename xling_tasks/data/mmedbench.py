@@ -56,10 +56,10 @@ _FLAGS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0
 
 def published_path(info: DatasetInfo, language: str, split: str) -> str:
     """Return the published path of a language's split, such as `Test/English.jsonl`."""
-    given = {"language": (language, info.language_names), "split": (split, SPLITS)}
-    for kind, (value, known) in given.items():
-        if value not in known:
-            hint = did_you_mean(value, known)
+    arguments = {"language": (language, info.language_names), "split": (split, SPLITS)}
+    for kind, (value, choices) in arguments.items():
+        if value not in choices:
+            hint = did_you_mean(value, choices)
             raise DataError(f"{info.title}: there is no {kind} {value!r}.{hint}")
     return f"{SPLITS[split]}/{info.language_names[language]}.jsonl"
 
@@ -74,56 +74,56 @@ def find_file(info: DatasetInfo, language: str, split: str, data_dir: str | None
         data_dir: The folder with `Test` and `Train`, that folder's parent, one of the two, the
             zip, or a repository on the Hub; None for the record's.
     """
-    wanted = published_path(info, language, split)
+    name = published_path(info, language, split)
     if not info.bundled:
-        return _find_in(info, wanted, find_place(info, data_dir, [info.file, f"*{wanted}"]))
+        return _find_in(info, name, find_place(info, data_dir, [info.file, f"*{name}"]))
     local_path(data_dir)
-    file = SAMPLE_FOLDER / info.key / wanted
+    file = SAMPLE_FOLDER / info.key / name
     if split not in info.splits:
         raise DataError(
-            f"{info.title}: the bundled sample has no {split} split ({wanted}), so it has no "
+            f"{info.title}: the bundled sample has no {split} split ({name}), so it has no "
             "questions for --num_fewshot; leave that out, or run the mmedbench tasks"
         )
-    return Source((file,), "bundled", f"{info.key}/{wanted}")
+    return Source((file,), "bundled", f"{info.key}/{name}")
 
 
-def _find_in(info: DatasetInfo, wanted: str, place: Place) -> Source:
-    path = place.path
+def _find_in(info: DatasetInfo, name_wanted: str, location: Place) -> Source:
+    path = location.path
     if path.is_file():
-        return _find_in_zip(info, wanted, place)
+        return _find_in_zip(info, name_wanted, location)
     is_split = path.resolve().name.lower() in SPLITS
     for root in (path, path.resolve().parent) if is_split else (path,):
         # MMedBench/Test/English.jsonl in the folder above MMedBench, and no deeper.
         files = [*root.glob("*/*"), *([] if is_split else root.glob("*/*/*"))]
         names = sorted(file.relative_to(root).as_posix() for file in files if file.is_file())
-        if name := _pick(names, wanted, f"data_dir={path}"):
-            shown = place.repository or f"{root.name}/{name}"
-            return Source((root / name,), place.kind, shown, place.revision)
+        if name := _pick(names, name_wanted, f"data_dir={path}"):
+            label = location.repository or f"{root.name}/{name}"
+            return Source((root / name,), location.kind, label, location.revision)
     for file in sorted(path.iterdir()):
         if file.name.lower() == info.file.lower():
-            return _find_in_zip(info, wanted, place._replace(path=file))
+            return _find_in_zip(info, name_wanted, location._replace(path=file))
     listed = ", ".join(sorted(file.name for file in path.iterdir())[:12]) or "nothing"
     raise DataError(
-        f"data_dir={place.repository or path}: no {wanted} in it (found: {listed}); give the "
-        f"folder that holds Test and Train, or {info.file}. Leave the tasks of languages that you "
+        f"data_dir={location.repository or path}: no {name_wanted} in it (found: {listed}); give "
+        f"the folder that holds Test and Train, or {info.file}. Leave the tasks of languages that you "
         "do not have out."
     )
 
 
-def _find_in_zip(info: DatasetInfo, wanted: str, place: Place) -> Source:
-    with open_zip(place.path) as archive:
+def _find_in_zip(info: DatasetInfo, name_wanted: str, location: Place) -> Source:
+    with open_zip(location.path) as archive:
         names = [item.filename for item in archive.infolist() if not item.is_dir()]
-    member = _pick(names, wanted, str(place.path))
+    member = _pick(names, name_wanted, str(location.path))
     if member is None:
-        listed = ", ".join(sorted(names)[:12]) or "nothing"
+        members = ", ".join(sorted(names)[:12]) or "nothing"
         raise DataError(
-            f"{place.path}: no {wanted} in the zip (found: {listed}). Is it {info.file}?"
+            f"{location.path}: no {name_wanted} in the zip (found: {members}). Is it {info.file}?"
         )
-    name = place.repository or place.path.name
-    return Source((place.path,), place.kind, name, place.revision, member)
+    name = location.repository or location.path.name
+    return Source((location.path,), location.kind, name, location.revision, member)
 
 
-def _pick(names: Iterable[str], wanted: str, where: str) -> str | None:
+def _pick(names: Iterable[str], wanted: str, location: str) -> str | None:
     """Return the name that ends in `wanted`, at the top if several do; None if none does."""
     hits = []
     for name in names:
@@ -133,7 +133,9 @@ def _pick(names: Iterable[str], wanted: str, where: str) -> str | None:
             hits.append((len(parts), name))
     top = sorted(name for depth, name in hits if depth == min(hits)[0])
     if len(top) > 1:
-        raise DataError(f"{where}: {wanted} is there more than once ({', '.join(top)}); keep one")
+        raise DataError(
+            f"{location}: {wanted} is there more than once ({', '.join(top)}); keep one"
+        )
     return top[0] if top else None
 
 
@@ -176,8 +178,8 @@ def parse(
     questions, notes = [], Counter[str]()
     seen: set[str] = set()
     # Numbers stay as written: an option 0.10 is not 0.1.
-    how: Any = {"parse_int": str, "parse_float": str, "parse_constant": lambda _: None}
-    for number, fields in json_objects(location, content, unit="row", whole=True, **how):
+    options: Any = {"parse_int": str, "parse_float": str, "parse_constant": lambda _: None}
+    for number, fields in json_objects(location, content, unit="row", whole=True, **options):
         try:
             question = _read_question(fields, f"{language}-{split}", number, notes)
         except _FieldError as error:

@@ -26,7 +26,7 @@ FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """The text with every field replaced, in one pass: braces in a value stay what they are."""
+    """Replace every field of a text in one pass: braces in a value stay what they are."""
 
     def replace(match: re.Match[str]) -> str:
         token = match.group(0)
@@ -36,7 +36,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def fields_of(template: str) -> set[str] | None:
-    """The names of its fields; None if it has a single brace."""
+    """Return the names of its fields; None if it has a single brace."""
     names = set()
     for match in FIELD.finditer(template):
         if match.group(1) is not None:
@@ -67,17 +67,17 @@ class PromptFormat:
     exact: bool = False
 
     def options(self, options: Mapping[str, str]) -> str:
-        """Lettered options as the prompt shows them."""
-        shown = [fill(self.option, {"letter": k, "text": v}) for k, v in options.items()]
-        return self.option_joiner.join(shown)
+        """Format lettered options as the prompt shows them."""
+        texts = [fill(self.option, {"letter": k, "text": v}) for k, v in options.items()]
+        return self.option_joiner.join(texts)
 
     def answer(self, name: str, letters: Iterable[str], rationale: str = "") -> str:
-        """The answer that the prompt `name` expects, with all right letters."""
+        """Format the answer that the prompt `name` expects, with all correct letters."""
         values = {"letters": self.letter_joiner.join(letters), "rationale": rationale}
         return fill(TARGETS[name] if self.target is None else self.target, values)
 
     def parts(self, reply: str) -> tuple[str, str] | None:
-        """Rationale and letters of a reply in the form of `target`: the texts at its two fields.
+        """Split a response in the form of `target`: the texts at its two fields.
 
         No rationale is an empty text; several letters are parted by commas. None where no target
         is stated, or the reply has not the text that stands before the letters in it.
@@ -96,30 +96,30 @@ class PromptFormat:
         return (rationale.strip().removeprefix(start).strip() if field else ""), letters
 
     def changed(self) -> dict[str, Any]:
-        """The keys that are not ours, as plain values."""
-        ours = asdict(PromptFormat())
-        return {key: value for key, value in asdict(self).items() if value != ours[key]}
+        """Return the keys that differ from ours, as plain values."""
+        defaults = asdict(PromptFormat())
+        return {key: value for key, value in asdict(self).items() if value != defaults[key]}
 
 
 OURS = PromptFormat()
 KEYS = tuple(field.name for field in fields(PromptFormat))
 
 
-def format_of(where: str, name: str, given: Mapping[str, Any]) -> PromptFormat:
-    """A form from a prompt file: texts with the fields that belong there, and `exact`."""
+def format_of(location: str, name: str, values: Mapping[str, Any]) -> PromptFormat:
+    """Parse a form from a prompt file: texts with the fields that belong there, and `exact`."""
     needed = {"option": {"letter", "text"}, "target": fields_of(TARGETS[name])}
-    for key, value in given.items():
+    for key, value in values.items():
         if key == "exact":
             if not isinstance(value, bool):
-                raise PromptError(f"{where}: {key}: expected true or false, got {value!r:.40}")
+                raise PromptError(f"{location}: {key}: expected true or false, got {value!r:.40}")
             continue
         if not isinstance(value, str):
-            raise PromptError(f"{where}: {key}: expected a text, got {value!r:.40}")
-        named = fields_of(value)
-        if named is None:
-            raise PromptError(f"{where}: {key}: a single brace; write {{{{ or }}}} for a brace")
-        wanted = needed.get(key) or set()
-        if named != wanted:
-            listed = ", ".join(f"{{{item}}}" for item in sorted(wanted)) or "none"
-            raise PromptError(f"{where}: {key}: its fields must be {listed}, got {value!r:.60}")
-    return PromptFormat(**given)
+            raise PromptError(f"{location}: {key}: expected a text, got {value!r:.40}")
+        fields = fields_of(value)
+        if fields is None:
+            raise PromptError(f"{location}: {key}: a single brace; write {{{{ or }}}} for a brace")
+        needed_fields = needed.get(key) or set()
+        if fields != needed_fields:
+            names = ", ".join(f"{{{item}}}" for item in sorted(needed_fields)) or "none"
+            raise PromptError(f"{location}: {key}: its fields must be {names}, got {value!r:.60}")
+    return PromptFormat(**values)

@@ -55,7 +55,7 @@ class PromptSet:
     provenance: dict[str, Any]
 
     def missing(self, language: str) -> list[str]:
-        """The ids of the prompts without a text in a language."""
+        """Return the ids of the prompts without a text in a language."""
         return [item["id"] for item in self.prompts if item["text"][language] is None]
 
 
@@ -66,17 +66,17 @@ def load_prompts(record: DatasetInfo, chosen: str = ALL) -> PromptSet:
     runs of different parts are told apart.
     """
     bundled = chosen in PARTS
-    place = SAMPLE_FOLDER / record.file if bundled else user_path(chosen)
+    path = SAMPLE_FOLDER / record.file if bundled else user_path(chosen)
     try:
-        content = place.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise DataError(
-            f"prompt_set={place}: {unreadable(place, error)}; give a JSONL file with id, en and "
+            f"prompt_set={path}: {unreadable(path, error)}; give a JSONL file with id, en and "
             "other languages, or leave the setting out for the bundled prompts"
         ) from error
     if chosen == SMALL:
         content = b"".join(content.splitlines(keepends=True)[: record.n_small])
-    parsed = _parsed(str(place), content, "bundled" if bundled else "file")
+    parsed = _parsed(str(path), content, "bundled" if bundled else "file")
     which = {"set_version": record.version, "prompt_set": chosen} if bundled else {}
     return replace(parsed, provenance={**parsed.provenance, **which})
 
@@ -87,12 +87,12 @@ def _parsed(path: str, content: bytes, kind: str) -> PromptSet:
     codes: dict[str, str] = {}
     ids: dict[str, int] = {}
     for number, row in json_objects(path, content, expected=ROW):
-        where = f"{path}, line {number}"
-        codes = codes or _languages(where, row)
-        prompts.append(_prompt(where, row, codes))
+        location = f"{path}, line {number}"
+        codes = codes or _languages(location, row)
+        prompts.append(_prompt(location, row, codes))
         first = ids.setdefault(prompts[-1]["id"], number)
         if first != number:
-            raise DataError(f"{where}: id {prompts[-1]['id']!r} stands in line {first} already")
+            raise DataError(f"{location}: id {prompts[-1]['id']!r} stands in line {first} already")
     if not prompts:
         raise DataError(f"{path}: the file has no prompts")
     languages = ("en", *(code for code in codes.values() if code != "en"))
@@ -103,74 +103,78 @@ def _parsed(path: str, content: bytes, kind: str) -> PromptSet:
 
 
 def language_of(name: str) -> str:
-    """The code that a field stands for: `ind` is Indonesian, `iw` Hebrew."""
+    """Return the code that a field stands for: `ind` is Indonesian, `iw` Hebrew."""
     return "id" if name == "ind" else language_code(name)
 
 
 def placeholders(text: str) -> list[str]:
-    """The placeholders in a text, such as `{age}`, sorted."""
+    """Return the placeholders in a text, such as `{age}`, sorted."""
     return sorted(_PLACEHOLDER.findall(text))
 
 
-def _languages(where: str, row: dict[str, Any]) -> dict[str, str]:
-    """Field -> language code, from the first line."""
+def _languages(location: str, row: dict[str, Any]) -> dict[str, str]:
+    """Return field -> language code, from the first line."""
     codes: dict[str, str] = {}
     for name in row:
         if name in ABOUT_FIELDS:
             continue
         code = language_of(name)
         if code not in LANGUAGES:
-            known = {*ABOUT_FIELDS, *FIELDS.values()}
-            raise DataError(f"{where}, field {name!r}: unknown field.{did_you_mean(name, known)}")
+            names = {*ABOUT_FIELDS, *FIELDS.values()}
+            raise DataError(
+                f"{location}, field {name!r}: unknown field.{did_you_mean(name, names)}"
+            )
         if code in codes.values():
-            raise DataError(f"{where}, field {name!r}: language {code!r} stands there twice")
+            raise DataError(f"{location}, field {name!r}: language {code!r} stands there twice")
         codes[name] = code
     if "en" not in codes.values():
-        raise DataError(f"{where}, field 'en': missing; English is what others are compared with")
+        raise DataError(
+            f"{location}, field 'en': missing; English is what others are compared with"
+        )
     if len(codes) < 2:
         raise DataError(
-            f"{where}: has English only; `xling translate-prompts` adds other languages"
+            f"{location}: has English only; `xling translate-prompts` adds other languages"
         )
     return codes
 
 
-def _prompt(where: str, row: dict[str, Any], codes: dict[str, str]) -> dict[str, Any]:
+def _prompt(location: str, row: dict[str, Any], codes: dict[str, str]) -> dict[str, Any]:
     for name in row:
         if name not in codes and name not in ABOUT_FIELDS:
             raise DataError(
-                f"{where}, field {name!r}: not in the first line, whose languages are "
+                f"{location}, field {name!r}: not in the first line, whose languages are "
                 f"{', '.join(codes)}"
             )
     for name in (name for name in ABOUT_FIELDS if name == "id" or name in row):
         value = row.get(name)
         if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
-            raise DataError(f"{where}, field {name!r}: expected a text, got {value!r:.40}")
-    text = {code: _text(where, row, name) for name, code in codes.items()}
-    _check_placeholders(where, text)
+            raise DataError(f"{location}, field {name!r}: expected a text, got {value!r:.40}")
+    text = {code: _text(location, row, name) for name, code in codes.items()}
+    _check_placeholders(location, text)
     varies = {"varies": str(row["varies"])} if "varies" in row else {}
     return {"id": str(row["id"]), "category": str(row.get("category", "")), **varies, "text": text}
 
 
-def _text(where: str, row: dict[str, Any], name: str) -> str | None:
+def _text(location: str, row: dict[str, Any], name: str) -> str | None:
     if name not in row:
-        raise DataError(f"{where}, field {name!r}: missing; write null if there is no text")
+        raise DataError(f"{location}, field {name!r}: missing; write null if there is no text")
     value = row[name]
     if value is None and name != "en":
         return None
     if not isinstance(value, str) or not value.strip():
-        raise DataError(f"{where}, field {name!r}: expected a text, got {value!r:.40}")
+        raise DataError(f"{location}, field {name!r}: expected a text, got {value!r:.40}")
     return value
 
 
-def _check_placeholders(where: str, text: dict[str, str | None]) -> None:
-    """A placeholder such as {age} stands in every language, or the prompts differ."""
-    wanted = placeholders(text["en"] or "")
-    for code, own in text.items():
-        placed = wanted if own is None else placeholders(own)
-        if placed != wanted:
+def _check_placeholders(location: str, text: dict[str, str | None]) -> None:
+    """Validate that a placeholder such as {age} is in every language."""
+    expected = placeholders(text["en"] or "")
+    for code, translation in text.items():
+        placed = expected if translation is None else placeholders(translation)
+        if placed != expected:
             raise DataError(
-                f"{where}, field {code!r}: placeholders {placed} differ from those in English, "
-                f"{wanted}"
+                f"{location}, field {code!r}: placeholders {placed} differ from those in English, "
+                f"{expected}"
             )
 
 
@@ -186,40 +190,40 @@ _ROW = "an object with language, status, texts"
 
 
 def text_digest(text: str) -> str:
-    """The first 12 hexadecimal digits of a text's SHA-256."""
+    """Return the first 12 hexadecimal digits of a text's SHA-256."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def statuses(data: PromptSet, path: Path = STATUS_FILE) -> dict[str, Counter[str]]:
-    """Texts of a set by language (English left out: it is the source) and status.
+    """Count the texts of a set by language (without English, the source) and status.
 
     A line of the file has `language`, `status` and `texts`: id -> digest of the text that was read.
     A text that was changed afterwards has another digest and is the author's again, so nobody
     vouches for words that they have not seen. What stands in no line is the author's.
     """
-    known = _read_digests(path)
+    digests = _read_digests(path)
     counts: dict[str, Counter[str]] = {}
     for code in data.languages[1:]:
         texts = {item["id"]: item["text"][code] for item in data.prompts}
         counts[code] = Counter(
-            _status(known.get((code, key), {}), text) for key, text in texts.items() if text
+            _status(digests.get((code, key), {}), text) for key, text in texts.items() if text
         )
     return counts
 
 
-def _status(known: Mapping[str, str], text: str) -> str:
-    """The highest status that was given to this very text."""
+def _status(digests: Mapping[str, str], text: str) -> str:
+    """Return the highest status that was given to this very text."""
     digest = text_digest(text)
-    return next((s for s in reversed(STATUSES) if known.get(s) == digest), STATUSES[0])
+    return next((s for s in reversed(STATUSES) if digests.get(s) == digest), STATUSES[0])
 
 
 def _read_digests(path: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """(language, id) -> status -> digest of the text that was read."""
+    """Read (language, id) -> status -> digest of the text that was read."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: {unreadable(path, error)}") from error
-    known: dict[tuple[str, str], dict[str, str]] = {}
+    digests: dict[tuple[str, str], dict[str, str]] = {}
     for number, row in json_objects(str(path), content, expected=_ROW):
         language, status, texts = (row.get(key) for key in ("language", "status", "texts"))
         if not isinstance(language, str) or status not in STATUSES or not isinstance(texts, dict):
@@ -228,5 +232,5 @@ def _read_digests(path: Path) -> dict[tuple[str, str], dict[str, str]]:
                 "texts (id and digest)"
             )
         for key, digest in texts.items():
-            known.setdefault((language, key), {})[status] = str(digest)
-    return known
+            digests.setdefault((language, key), {})[status] = str(digest)
+    return digests

@@ -69,7 +69,7 @@ class PromptTemplate:
     form: PromptFormat = OURS
 
     def fill(self, **values: str) -> str:
-        """The text with every field replaced, in one pass."""
+        """Replace every field of the text, in one pass."""
         return fill(self.template, values)
 
     @property
@@ -121,14 +121,14 @@ class PromptTemplates:
         That is one for `language`, that of the questions, where there is none for `instruction`, in
         which the prompt is taken; or an English one, where the user did not choose the latter.
         """
-        given = self._given.get(name, {})
-        if not chosen and "en" in given and instruction not in given and "*" not in given:
+        texts = self._given.get(name, {})
+        if not chosen and "en" in texts and instruction not in texts and "*" not in texts:
             raise PromptError(
                 f"prompt {name!r} is given in English, but instructions to {language!r} questions "
                 f"are taken in {instruction!r}, as published; add --metadata prompt_language=en, "
                 f"or give an {instruction!r} text (prompt_language=native leaves ours for it)"
             )
-        if language in given and instruction not in given and "*" not in given:
+        if language in texts and instruction not in texts and "*" not in texts:
             raise PromptError(
                 f"prompt {name!r} is given for {language!r}, but instructions are taken in "
                 f"{instruction!r}; add --metadata prompt_language=native, or give an "
@@ -144,7 +144,7 @@ class _Entry(NamedTuple):
 
 
 def bundled_texts() -> dict[str, tuple[Path, dict[str, str]]]:
-    """Our prompts: name -> the one file that has it, and its text by language."""
+    """Return our prompts: name -> the one file that has it, and its text by language."""
     found: dict[str, tuple[Path, dict[str, str]]] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
         for name, entry in _entries(file).items():
@@ -177,40 +177,46 @@ def _checked(path: Path, name: str, value: Any) -> _Entry:
     texts = {"*": value} if isinstance(value, str) else value
     form = OURS
     if isinstance(texts, Mapping) and name in TARGETS:
-        given = {key: item for key, item in texts.items() if key in KEYS}
-        form = format_of(f"{path}: prompt {name!r}", name, given)
-        texts = {"*" if key == "text" else key: v for key, v in texts.items() if key not in given}
-        if given and not texts:
+        settings = {key: item for key, item in texts.items() if key in KEYS}
+        form = format_of(f"{path}: prompt {name!r}", name, settings)
+        texts = {
+            "*" if key == "text" else key: v for key, v in texts.items() if key not in settings
+        }
+        if settings and not texts:
             return _Entry({}, form)
     if not isinstance(texts, Mapping) or not texts:
         raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
-        where = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
+        location = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
         if language != "*" and find_language(str(language)) is None:
-            raise PromptError(f"{where}: unknown language.{did_you_mean(str(language), LANGUAGES)}")
+            raise PromptError(
+                f"{location}: unknown language.{did_you_mean(str(language), LANGUAGES)}"
+            )
         if not isinstance(text, str) or not text.strip():
-            raise PromptError(f"{where}: expected a text, got {text!r:.40}")
-        _check_fields(where, name, text)
+            raise PromptError(f"{location}: expected a text, got {text!r:.40}")
+        _check_fields(location, name, text)
     # YAML block scalars end in a line break; a prompt must end where the reply begins.
     return _Entry(
         {str(code): text if form.exact else text.rstrip("\n") for code, text in texts.items()}, form
     )
 
 
-def _check_fields(where: str, name: str, text: str) -> None:
+def _check_fields(location: str, name: str, text: str) -> None:
     needed, optional = FIELDS[name]
     for match in FIELD.finditer(text):
         token, field = match.group(0), match.group(1)
         if field is None and token not in ("{{", "}}"):
-            raise PromptError(f"{where}: a single {token!r}; write {token * 2!r} for a brace")
+            raise PromptError(f"{location}: a single {token!r}; write {token * 2!r} for a brace")
         if field is not None and field not in needed | optional:
             raise PromptError(
-                f"{where}: unknown field {{{field}}}.{did_you_mean(field, needed | optional)} "
+                f"{location}: unknown field {{{field}}}.{did_you_mean(field, needed | optional)} "
                 "Write {{ and }} for braces that are no field."
             )
-    own = fields_of(text) or set()
-    if name == "judge" and "material" not in own:  # the published form: an option on the last line
+    fields = fields_of(text) or set()
+    if (
+        name == "judge" and "material" not in fields
+    ):  # the published form: an option on the last line
         needed = frozenset({"question", "reference", "answer"})
-    missing = sorted(needed - own)
+    missing = sorted(needed - fields)
     if missing:
-        raise PromptError(f"{where}: the field {{{missing[0]}}} is missing")
+        raise PromptError(f"{location}: the field {{{missing[0]}}} is missing")

@@ -59,19 +59,19 @@ FIXED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
 
 
 def protocol_of(criterion: str) -> Protocol | None:
-    """The paper that a criterion is from; None for what is ours."""
+    """Return the paper that a criterion is from; None for what is ours."""
     return next((item for item in PROTOCOLS if criterion in item.criteria), None)
 
 
 def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as the papers fix them; what the user set may not say something else."""
+    """Return settings as the papers fix them; the user may not set something else."""
     for setting, (value, papers) in FIXED.items():
-        own = values.get(setting, value)
-        several = isinstance(value, tuple)
-        same = sorted(map(str, own)) == sorted(map(str, value)) if several else own == value
+        current = values.get(setting, value)
+        is_list = isinstance(value, tuple)
+        same = sorted(map(str, current)) == sorted(map(str, value)) if is_list else current == value
         if not same:
             raise SettingError(
-                f"--metadata protocol={PUBLISHED}: {_said(setting, own)} contradicts what "
+                f"--metadata protocol={PUBLISHED}: {_said(setting, current)} contradicts what "
                 f"{' and '.join(papers)} fixed, {_said(setting, value)}; leave out the one or "
                 "the other"
             )
@@ -81,10 +81,10 @@ def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
 def check_criterion(task: str, criterion: str) -> None:
     """Refuse what no paper has."""
     if protocol_of(criterion) is None:
-        known = ", ".join(f"{p.title} ({SOURCES[p.source]})" for p in PROTOCOLS)
+        papers = ", ".join(f"{p.title} ({SOURCES[p.source]})" for p in PROTOCOLS)
         raise SettingError(
             f"--metadata protocol={PUBLISHED}: {task} is this project's own and in none of the "
-            f"papers ({known}); leave the task or the setting out"
+            f"papers ({papers}); leave the task or the setting out"
         )
 
 

@@ -48,7 +48,7 @@ class PublishedScore(NamedTuple):
 
 
 def published(**fields: str) -> Iterator[PublishedScore]:
-    """The figures whose fields have these values, in the file's order."""
+    """Yield the scores whose fields have these values, in the file's order."""
     yield from _figures_with(tuple(fields.items()))
 
 

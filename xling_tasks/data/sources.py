@@ -42,8 +42,8 @@ class Source:
     @property
     def location(self) -> str:
         """Where it is, for messages."""
-        named = ", ".join(map(str, self.files))
-        return named if self.member is None else f"{named}, member {self.member!r}"
+        names = ", ".join(map(str, self.files))
+        return names if self.member is None else f"{names}, member {self.member!r}"
 
     def stamps(self) -> tuple[tuple[int, int], ...]:
         """Return modification times and sizes: with other ones a file is read again."""

@@ -60,8 +60,8 @@ class Table:
         missing = [name for name in columns if name not in self.frame]
         if missing:
             hints = " ".join(f"{name!r} is missing.{meant(name, self.frame)}" for name in missing)
-            known = ", ".join(sorted(self.frame))
-            raise DataError(f"{self.location()}: wrong columns: {hints} Known: {known}.")
+            names = ", ".join(sorted(self.frame))
+            raise DataError(f"{self.location()}: wrong columns: {hints} Known: {names}.")
 
     @functools.cached_property
     def rows(self) -> dict[int, dict[str, Any]]:
@@ -162,7 +162,7 @@ _Grid = Mapping[int, Mapping[int, Any]]
 """Number of a row -> number of a column, from 1 -> cell."""
 
 
-def _from_grid(path: Path, grid: _Grid, **more: Any) -> tuple[Table, dict[int, str]]:
+def _from_grid(path: Path, grid: _Grid, **fields: Any) -> tuple[Table, dict[int, str]]:
     """Make a table of a header, which is the first row that is not empty, and rows below it.
 
     Returns:
@@ -171,7 +171,7 @@ def _from_grid(path: Path, grid: _Grid, **more: Any) -> tuple[Table, dict[int, s
     cells = {n: {c: clean_cell(cell) for c, cell in row.items()} for n, row in grid.items()}
     cells = {n: {c: x for c, x in row.items() if x is not None} for n, row in cells.items()}
     rows = {n: row for n, row in sorted(cells.items()) if row}
-    table = Table(path, pd.DataFrame(), **more)
+    table = Table(path, pd.DataFrame(), **fields)
     if not rows:
         return table, {}
     header = {column: str(name) for column, name in rows.pop(min(rows)).items()}
@@ -192,7 +192,7 @@ def _from_grid(path: Path, grid: _Grid, **more: Any) -> tuple[Table, dict[int, s
         columns=names,
         dtype=object,
     )
-    return Table(path, frame, **more), header
+    return Table(path, frame, **fields), header
 
 
 # Excel
@@ -279,10 +279,10 @@ def _find_hidden(table: Table, header: Mapping[int, str], sheet: Any) -> Iterato
     rows = [n for n in table.frame.index if sheet.row_dimensions[n].hidden]
     if rows:
         by_filter = " by a filter" if sheet.auto_filter.filterColumn else ""
-        shown = ", ".join(map(str, rows[:12])) + (" and more" if len(rows) > 12 else "")
+        text = ", ".join(map(str, rows[:12])) + (" and more" if len(rows) > 12 else "")
         yield (
             f"{table.location()}: {many(len(rows), 'hidden row')} read and asked "
-            f"(hidden{by_filter}: {shown}); delete what is not meant"
+            f"(hidden{by_filter}: {text}); delete what is not meant"
         )
     hidden = [part for part in sheet.column_dimensions.values() if part.hidden]
     columns = [name for n, name in header.items() if any(p.min <= n <= p.max for p in hidden)]
@@ -310,12 +310,12 @@ def _read_csv(path: Path) -> Iterator[Table]:
         ) from error
     if "\0" in text:
         raise DataError(f"{path}: is UTF-16 without a byte order mark; save it as 'CSV UTF-8'")
-    stated = _SEPARATOR.match(text)
+    declared = _SEPARATOR.match(text)
     header = re.sub(r'"[^"]*"', "", text).lstrip().partition("\n")[0]
-    mark = stated[1] if stated else max(",;\t", key=header.count)
+    mark = declared[1] if declared else max(",;\t", key=header.count)
     csv.field_size_limit(2**30)
-    body = text[stated.end() :] if stated else text
-    grid: list[list[str]] = [[]] if stated else []
+    body = text[declared.end() :] if declared else text
+    grid: list[list[str]] = [[]] if declared else []
     try:
         grid += csv.reader(io.StringIO(body, newline=""), strict=True, delimiter=mark)
     except csv.Error as error:

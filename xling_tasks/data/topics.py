@@ -24,7 +24,7 @@ UNCLASSIFIED = "unclassified"
 
 
 def read_list(path: Path) -> tuple[str, ...]:
-    """A list of topics: a text file with two or more, one per line, each once."""
+    """Read a list of topics: a text file with two or more, one per line, each once."""
     topics = tuple(" ".join(line.split()) for line in text_lines(path))
     if len(topics) < 2 or len({topic.casefold() for topic in topics}) < len(topics):
         raise DataError(f"{path}: two topics or more are needed, one per line, each once")
@@ -38,7 +38,7 @@ def write_topics(path: Path, topic_of: dict[str, str]) -> None:
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    """Question -> topic, as `xling topics` writes it, or by hand."""
+    """Read question -> topic, as `xling topics` writes it, or by hand."""
     topic_of: dict[str, str] = {}
     for number, row in json_objects(path):
         if "question_id" not in row or "topic" not in row:

@@ -41,13 +41,15 @@ class Question:
     answers: tuple[Answer, ...]
 
     def unusable(self, answer: Answer, language: str) -> str | None:
-        """Why a row cannot be used in a language, or None if it can."""
+        """Return why a row cannot be used in a language, or None if it can."""
         if self.text[language] is None:
             return "question text missing"
         if answer.text[language] is None:
             return "answer text missing"
-        where = self._contradictions.get(answer.id)
-        return f"wrong answer equals the correct one in {', '.join(where)}" if where else None
+        languages = self._contradictions.get(answer.id)
+        return (
+            f"wrong answer equals the correct one in {', '.join(languages)}" if languages else None
+        )
 
     @functools.cached_property
     def _contradictions(self) -> dict[str, list[str]]:
@@ -78,7 +80,7 @@ class XLingHealthData:
         return sum(len(question.answers) for question in self.questions)
 
     def unusable(self, language: str) -> list[tuple[str, str, str]]:
-        """The rows that cannot be used in a language: (question id, answer id, reason)."""
+        """List the rows that cannot be used in a language: (question id, answer id, reason)."""
         return [
             (question.id, answer.id, reason)
             for question in self.questions
@@ -89,7 +91,7 @@ class XLingHealthData:
     def coverage(self, language: str) -> dict[str, Any]:
         """Counts for the log and the results."""
         bad = self.unusable(language)
-        several = sum(sum(a.label for a in q.answers) > 1 for q in self.questions)
+        n_several = sum(sum(a.label for a in q.answers) > 1 for q in self.questions)
         return {
             "rows": self.n_rows,
             "questions": len(self.questions),
@@ -98,11 +100,11 @@ class XLingHealthData:
             "invalid_rows": len(bad),
             "invalid_reasons": dict(Counter(reason for _, _, reason in bad)),
             "unusable_questions": sorted({question for question, _, _ in bad}, key=natural_key),
-            "questions_with_several_correct_answers": several,
+            "questions_with_several_correct_answers": n_several,
         }
 
     def docs(self, language: str) -> list[dict[str, Any]]:
-        """One document per question usable in `language`, with its usable answers.
+        """Return one document per question usable in `language`, with its usable answers.
 
         `parallel` is true where every row of the question is usable in every language: the
         questions that cross-language statistics may use.
@@ -156,9 +158,9 @@ def parse(info: DatasetInfo, tables: list[Table]) -> list[Question]:
     if not sheets:
         return _group([row for table in tables for row in _wide_rows(table, info)])
     if missing := [name for name, code in codes.items() if code not in sheets]:
-        listed = ", ".join(str(table.sheet) for table in tables)
+        names = ", ".join(str(table.sheet) for table in tables)
         raise DataError(
-            f"{tables[0].path}: sheet {missing[0]!r} is missing (found: {listed}); one sheet per "
+            f"{tables[0].path}: sheet {missing[0]!r} is missing (found: {names}); one sheet per "
             "language is needed"
         )
     first = sheets["en"]
@@ -298,14 +300,14 @@ def _negatives(table: Table, row: int) -> list[str]:
 
 def _label(table: Table, row: int) -> int:
     cell = table.rows[row]["label"]
-    known = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
-    if str(cell) not in known:
+    values = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
+    if str(cell) not in values:
         raise DataError(f"{table.location(row, 'label')}: must be 0 or 1, got {cell!r:.40}")
-    return known[str(cell)]
+    return values[str(cell)]
 
 
 def _refuse_other_dataset(data: XLingHealthData) -> None:
-    """A file of any name must not be scored as a dataset whose counts it does not have."""
+    """Refuse a file whose counts are those of another dataset."""
     counts = (data.n_rows, len(data.questions))
     for other in XLINGHEALTH.values():
         its = (other.n_rows, other.n_questions)

@@ -152,7 +152,7 @@ def _complete(results: Any, tasks: Mapping[str, Any], task_dict: Mapping[str, An
 
 
 def clean_saved_results() -> None:
-    """Let the harness save a run's arguments without secrets; a second call does nothing."""
+    """Make the harness save a run's arguments without secrets; a second call does nothing."""
     from lm_eval.loggers.evaluation_tracker import EvaluationTracker
 
     save = EvaluationTracker.save_results_aggregated

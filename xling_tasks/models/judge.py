@@ -167,7 +167,7 @@ class JudgePanel:
         return f"majority_of_{len(self.judges)}[{'; '.join(judges)}]"
 
     def check(self) -> None:
-        """Reach every judge."""
+        """Check that every judge can be reached."""
         for judge in self.judges:
             judge.check()
 

@@ -94,7 +94,7 @@ class CircuitBreaker:
         self.begin()
 
     def begin(self) -> None:
-        """Begin with a set of requests: silence counts from now."""
+        """Start with a set of requests: silence counts from now."""
         self._attempts, self._since = 0, time.monotonic()
 
     def record_response(self) -> None:

@@ -72,8 +72,8 @@ class ChoiceReader:
         for rule in rules:
             for match in RULES[rule].finditer(self.kinds):
                 start, end = match.span("at")
-                if "\n" in match[0] and (more := GUARDS["more lines"].match(self.kinds, end)):
-                    end = more.end()
+                if "\n" in match[0] and (guard := GUARDS["more lines"].match(self.kinds, end)):
+                    end = guard.end()
                 letters = self._letters(start, end)
                 if self.tokens[start].kind == "stranger":
                     letters = _STRANGER
@@ -88,7 +88,7 @@ class ChoiceReader:
         return frozenset().union(*(token.letters for token in self.tokens[start:end]))
 
     def _lists_options(self, rule: str, match: re.Match[str], letters: frozenset[str]) -> bool:
-        """Tell whether a match lists the options, or says when one would be correct."""
+        """Return whether a match lists the options, or says when one would be correct."""
         if len(letters) == len(self.options) > 2 and not self.several:
             return not SIGNALS["stated list"].search(match[0])  # 'Options: A, B, C, D'
         if rule == "label" and letters == {min(self.options)}:
@@ -97,22 +97,22 @@ class ChoiceReader:
         return rule in ("statement", "plain statement") and bool(conditional)
 
     def _is_rejected(self, start: int, end: int) -> bool:
-        """Tell whether a match is negated, conditional or quoted."""
+        """Return whether a match is negated, conditional or quoted."""
         sentence = SIGNALS["sentence end"].split(self.kinds[:start])[-1]
         clause = SIGNALS["comma"].split(sentence)[-1]
         if GUARDS["clause"].search(clause) or GUARDS["sentence"].search(sentence):
             return True
         if any(GUARDS[name].match(self.kinds, end) for name in ("behind", "behind a stop")):
             return True
-        at = self.tokens[start].start
-        if any(match.start() < at < match.end() for match in _QUOTED.finditer(self.text)):
+        position = self.tokens[start].start
+        if any(match.start() < position < match.end() for match in _QUOTED.finditer(self.text)):
             return True
         rest = SIGNALS["clause end"].split(self.kinds[end:])[0]
         return bool(_VERB_FINAL.search(self.text) and SIGNALS["refusing"].search(rest))
 
     def _read_json(self) -> frozenset[str] | None:
         """Read '"answer": "B"'; every such field, and labels in prose, must agree."""
-        stated = []
+        found_letters = []
         for key in _KEY.finditer(self.text):
             value = _VALUE.match(self.text, key.end())
             name = signs_of(tokenize(key[1].replace("_", " ")))
@@ -121,13 +121,15 @@ class ChoiceReader:
                 field = ChoiceReader(text, self.options, self.native, several=True)
                 found = next(field.find("whole", "opening", "item", "text"), None)
                 if found and found.letters:
-                    stated.append(found.letters)
+                    found_letters.append(found.letters)
                 elif SIGNALS["letters alone"].fullmatch(field.kinds):
                     raise _ContradictionError
-        if not stated:
+        if not found_letters:
             return None
         labels = [found.letters for found in self.find("label") if found.letters != _STRANGER]
-        return _agree(stated + [letters for letters in labels if len(letters) == len(stated[0])])
+        return _agree(
+            found_letters + [letters for letters in labels if len(letters) == len(found_letters[0])]
+        )
 
     def _read_whole(self) -> frozenset[str] | None:
         """Read a response that is letters and a label, or a list of options, and nothing else."""
@@ -148,20 +150,20 @@ class ChoiceReader:
         chosen = labels[-1] if labels else opening or last
         if chosen is None:
             return None
-        others = labels[:-1]
+        statements = labels[:-1]
         if not labels and not SIGNALS["item opening"].match(self.kinds):
-            others = self._statements("plain statement")
-        others = [found for found in others if self.several or len(found.letters) < 2]
-        others += [found for found in (opening, last, *self.find("short line")) if found]
-        others += self.find("last sentence")
-        if chosen.letters == _HEDGED or any(self._differ(other, chosen) for other in others):
+            statements = self._statements("plain statement")
+        statements = [found for found in statements if self.several or len(found.letters) < 2]
+        statements += [found for found in (opening, last, *self.find("short line")) if found]
+        statements += self.find("last sentence")
+        if chosen.letters == _HEDGED or any(self._differ(other, chosen) for other in statements):
             raise _ContradictionError
         if GUARDS["retraction"].search(self.kinds, chosen.end):
             raise _ContradictionError
         return chosen.letters
 
     def _differ(self, other: Statement, chosen: Statement) -> bool:
-        """Tell whether a statement contradicts the chosen one, which does not replace it."""
+        """Return whether a statement contradicts the chosen one, which does not replace it."""
         if other.letters in (chosen.letters, _STRANGER):
             return False
         final = SIGNALS["final"].search(self.kinds[chosen.start : chosen.end])
@@ -191,9 +193,9 @@ class ChoiceReader:
         """Read a letter with its own text, in a sentence or as the one such line."""
         if first := [found.letters for found in self.find("first sentence", "first brackets")]:
             return _agree(first)
-        stated = [found.letters for found in self.find("item")]
-        if stated and len(self._listed("listed")) < 2:
-            return _agree(stated)
+        letters = [found.letters for found in self.find("item")]
+        if letters and len(self._listed("listed")) < 2:
+            return _agree(letters)
         lines = {found.letters for found in self.find("item line")}
         return _agree([*lines]) if len(lines) == 1 else None
 
@@ -202,8 +204,8 @@ class ChoiceReader:
         if len(self.tokens) > _LONG and not SIGNALS["ended"].search(self.kinds):
             return None
         for rule in ("likely", "it is", "statement"):
-            if stated := [found.letters for found in self._statements(rule)]:
-                return _agree(stated)
+            if letters := [found.letters for found in self._statements(rule)]:
+                return _agree(letters)
         kinds = SIGNALS["end marks"].sub("", self.kinds)
         sentence = SIGNALS["sentence end"].split(kinds)[-1]
         concluding = SIGNALS["concluding"].search(sentence)
@@ -215,15 +217,15 @@ class ChoiceReader:
 
     def _read_texts(self) -> frozenset[str] | None:
         """Read an option's whole text where a letter could stand."""
-        stated = [found.letters for found in self.find("text", "text first")]
-        return _agree(stated) if stated else None
+        letters = [found.letters for found in self.find("text", "text first")]
+        return _agree(letters) if letters else None
 
 
-def _agree(stated: list[frozenset[str]]) -> frozenset[str]:
+def _agree(letters: list[frozenset[str]]) -> frozenset[str]:
     """Return the letters of statements that all state the same."""
-    if len(set(stated)) > 1 or stated[0] == _HEDGED:
+    if len(set(letters)) > 1 or letters[0] == _HEDGED:
         raise _ContradictionError
-    return stated[0]
+    return letters[0]
 
 
 def read_letters(

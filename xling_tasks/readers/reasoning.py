@@ -40,20 +40,20 @@ def strip_reasoning(response: str) -> str | None:
     if text is None:
         return None
     closing = [tag for tag in _TAG.finditer(text) if tag["close"]]
-    answer, at = "", 0
-    while tag := _TAG.search(text, at):
-        answer, at = answer + text[at : tag.start()], tag.end()
+    answer, position = "", 0
+    while tag := _TAG.search(text, position):
+        answer, position = answer + text[position : tag.start()], tag.end()
         opens_response = not answer.strip(_MARKUP + "\r\n")
         opens_line = opens_response or answer.rstrip(_MARKUP)[-1:] == "\n"
         if tag["close"]:
             answer = " "
-        elif opens_line and (close := next((c for c in closing if c.start() >= at), None)):
-            answer, at = answer + " ", close.end()
+        elif opens_line and (close := next((c for c in closing if c.start() >= position), None)):
+            answer, position = answer + " ", close.end()
         elif opens_response and not tag["heading"]:
             return None
         elif not opens_line:
             answer += tag[0]
-    return answer + text[at:]
+    return answer + text[position:]
 
 
 def _read_final_channel(text: str) -> str | None:

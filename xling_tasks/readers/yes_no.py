@@ -43,7 +43,7 @@ def read_verdict(response: str, answer: str | None = None) -> int | None:
     labelled = any(True for _ in _find(WORDS["label"], kinds))
     if not labelled:
         found = (_find(pattern, kinds, negated=True) for pattern in STATEMENTS.values())
-        verdicts |= {verdict for each in found for verdict in each}
+        verdicts |= {verdict for group in found for verdict in group}
     if len(verdicts) != 1 or SIGNALS["unsure"].search(kinds):
         return None
     (verdict,) = verdicts
@@ -69,8 +69,8 @@ def _find(pattern: re.Pattern[str], kinds: str, negated: bool = False) -> Iterat
         start, end = match.span("at")
         head = _HEAD.match(kinds, match.start()).end()  # type: ignore[union-attr]
         clause = SIGNALS["clause end"].split(kinds[:head])[-1]
-        asked = pattern != WORDS["asked"] and SIGNALS["asked before"].search(kinds[:head])
-        if asked or SIGNALS["before"].search(clause) or SIGNALS["behind"].match(kinds, end):
+        is_asked = pattern != WORDS["asked"] and SIGNALS["asked before"].search(kinds[:head])
+        if is_asked or SIGNALS["before"].search(clause) or SIGNALS["behind"].match(kinds, end):
             yield None
         else:
             first = match.start() + 2 * (match[0][1:2] == SIGNS["comma"])  # behind 'Yes,'

@@ -92,7 +92,7 @@ def csv_files(record: Record, *, published: bool) -> dict[str, str]:
 
 
 def tell_in_line(v: Row) -> str:
-    """Tell a verdict in one line."""
+    """Describe a verdict in one line."""
     telling = tell(v)
     text = " ".join(
         filter(None, (telling.evidence, telling.difference, telling.reason, telling.step))

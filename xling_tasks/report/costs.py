@@ -123,7 +123,7 @@ def make_table(remarks: Sequence[Row]) -> Iterator[Table]:
 
 
 def tell_costs(remarks: Sequence[Row]) -> list[str]:
-    """Tell how many times the tokens of English each language takes, a line for each model."""
+    """Describe how many times the tokens of English each language takes, a line a model."""
     rows = [row for row in remarks if row["kind"] == KIND and row["times_english"]]
     models, lines = unique(row["model"] for row in rows), []
     for model in models:

@@ -26,7 +26,7 @@ class Rows(list[Row]):
     """A table: a mapping per row, the same keys in each."""
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame`.
+        """Return a `pandas.DataFrame`.
 
         Raises:
             ImportError: If pandas is not installed.
@@ -34,7 +34,7 @@ class Rows(list[Row]):
         return self.to_arrow().to_pandas()
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table`.
+        """Return a `pyarrow.Table`.
 
         Raises:
             ImportError: If pyarrow is not installed.
@@ -68,7 +68,7 @@ class Runs:
         ]
 
     def tasks(self) -> Rows:
-        """A row per model and task: what it is about, and how many questions were asked."""
+        """Return a row per model and task: its subject, and how many questions were asked."""
         return Rows(
             {
                 "model": name,
@@ -81,11 +81,11 @@ class Runs:
         )
 
     def scores(self) -> Rows:
-        """A row per model, metric and language: the value and its interval over questions."""
+        """Return a row per model, metric and language: value and interval over questions."""
         return Rows(self.record["scores"])
 
     def verdicts(self) -> Rows:
-        """A row per model, language and endpoint: the verdict against English, and in words."""
+        """Return a row per model, language and primary metric: the verdict, also in words."""
         return Rows(
             {
                 **{name: value for name, value in row.items() if name not in _NESTED},
@@ -95,7 +95,7 @@ class Runs:
         )
 
     def samples(self, task: str) -> Rows:
-        """A row per question of a task: its id, text, the answers, and a column per metric.
+        """Return a row per question of a task: id, text, answers, and a column per metric.
 
         Args:
             task: Its name; those of a task over users' own questions have a name per language, as
@@ -121,7 +121,7 @@ def _samples(model: str, results: TaskResults) -> Iterator[Row]:
 
 
 def answers_of(results: TaskResults) -> Iterator[Row]:
-    """A row per question of a task: its id, text, the right answer, the answers, and each metric.
+    """Yield a row per question of a task: id, text, correct answer, answers, each metric.
 
     Raises:
         DataError: If no samples were logged.
@@ -145,7 +145,7 @@ def _flat(reply: Any) -> list[str]:
 
 
 def _plain(value: Any) -> float | None:
-    """A number; what a metric is made of by documents together has none of its own."""
+    """Return a number; None for what is no number of one question."""
     return float(value) if isinstance(value, (int, float)) else None
 
 
@@ -155,7 +155,7 @@ def read(
     confidence: float = LEVEL,
     margin: float | None = None,
 ) -> Runs:
-    """Results of runs, as tables.
+    """Read results of runs, as tables.
 
     Args:
         results: Folders that `lm_eval --output_path` wrote (`NAME=FOLDER` names the model), or what
@@ -182,7 +182,7 @@ def read(
 
 
 def _saved(folder: Path, results: Mapping[str, Any]) -> Path:
-    """What `simple_evaluate` returned, saved as the command saves it."""
+    """Save what `simple_evaluate` returned as the command saves it; return the folder."""
     from lm_eval.loggers import EvaluationTracker
 
     if not {"results", "configs", "n-samples"} <= results.keys():

@@ -15,12 +15,12 @@ from xling_tasks.pages import FOLDER
 
 
 def filled(template: str, **values: Any) -> str:
-    """A template with its values; a name that it lacks is an error."""
+    """Fill a template with its values; a name that it lacks is an error."""
     return _environment().get_template(template).render(**values)
 
 
 def cell(value: Any) -> str:
-    """A value in a table or a line: people's own texts stay text."""
+    """Format a value in a table or a line: people's own texts stay text."""
     if isinstance(value, float):
         return f"{value:.2f}"
     if isinstance(value, Mapping):

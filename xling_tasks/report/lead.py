@@ -80,7 +80,7 @@ def _badness(verdicts: Sequence[Row]) -> tuple[float, ...]:
 
 
 def _is_of_exams(verdicts: Iterable[Row]) -> bool:
-    """Whether each is of an exam that has other questions than the English one."""
+    """Return whether all are of exams with other questions than the English one."""
     return all("other_questions" in v["tags"] for v in verdicts)
 
 
@@ -100,7 +100,7 @@ def list_languages(codes: Sequence[str]) -> str:
 
 
 def tell_lead(verdicts: Sequence[Row], most: int) -> Lead:
-    """Tell the finding on one model; at most `most` languages that are worse have a line each."""
+    """Describe the finding on one model; at most so many worse languages have a line each."""
     rows = by_language(verdicts)
     worse = [(code, group) for code, group in rows if overall(group) == "worse"]
     lines = [_worse_line(code, group) for code, group in worse[:most]]
@@ -113,7 +113,7 @@ def tell_lead(verdicts: Sequence[Row], most: int) -> Lead:
 
 
 def tell_scores(scores: Sequence[Row]) -> list[LeadLine]:
-    """Tell the primary scores of a model that nothing was compared of, a line for each language."""
+    """Describe the primary scores of a model without comparisons, a line for each language."""
     lines: dict[str, list[str]] = {}
     for score in scores:
         definition = CRITERIA[score["criterion"]]
@@ -168,7 +168,7 @@ def _worse_line(code: str, verdicts: Sequence[Row]) -> LeadLine:
 
 
 def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
-    """Tell how many metrics of a language have which verdict: 'Worse in 1 metric, ...'."""
+    """Count how many metrics have which verdict, in words: 'Worse in 1 metric, ...'."""
     kinds, texts = [look(v) for v in verdicts], words()["headline"]["verdicts"]
     counts = [(kind, kinds.count(kind)) for kind in ORDER if kind in texts and kind in kinds]
     parts = [
@@ -180,7 +180,7 @@ def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
 
 
 def _other_lines(rows: Sequence[tuple[str, list[Row]]]) -> list[LeadLine]:
-    """Tell the languages that are not worse, those of which the same is said together."""
+    """Describe the languages that are not worse, equal statements together."""
     groups: dict[tuple[str, str], list[tuple[str, list[Row]]]] = {}
     for code, members in rows:
         groups.setdefault((overall(members), count_verdicts(members)), []).append((code, members))

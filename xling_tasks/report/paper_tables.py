@@ -58,7 +58,7 @@ def make_tables(record: Mapping[str, Sequence[Row]], *, published: bool = True) 
 
 
 def is_language(name: str) -> bool:
-    """Whether a score's language is one, not a mean over several."""
+    """Return whether a score's language is one, not a mean over several."""
     return name != AVERAGE and ":" not in name
 
 

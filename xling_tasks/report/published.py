@@ -97,7 +97,7 @@ def _verifiability(criterion: str, dataset: str) -> Iterator[dict[str, Any]]:
 
 
 def _agreement(criterion: str, dataset: str) -> Iterator[dict[str, Any]]:
-    """Table 4, over prompts of the kind of `xling_information` and `xling_empathy`."""
+    """Return Table 4, over prompts of the kind of `xling_information` and `xling_empathy`."""
     name = {"information": "information_f1", "empathy": "empathy"}[criterion]
     if dataset == "xling":
         metric = f"{criterion}_consistency"

@@ -48,7 +48,7 @@ class RemarkTelling(NamedTuple):
 
 
 def tell_remarks(rows: Sequence[Row], scores: Sequence[Row]) -> list[RemarkTelling]:
-    """Tell what a reader must know first, each kind once, in the order of words.yaml."""
+    """Describe what a reader must know first, each kind once, in the order of words.yaml."""
     rules = [{"kind": "rule", "models": [row["model"]]} for row in rows if _is_rule(row)]
     every = [*rows, *rules]
     return [
@@ -118,7 +118,7 @@ def _format_field(key: str, value: Any, row: Row) -> str:
 
 
 def _where(rows: Sequence[Row], scores: Sequence[Row]) -> str:
-    """Tell in which languages, criteria and models a case is so, where it is not so in all."""
+    """Describe in which languages, criteria and models a case is so, if not in all."""
     parts = []
     names: dict[str, Callable[[str], str]] = {
         "model": str, "dataset": dataset_name, "criterion": _title, "language": language_name,
@@ -157,7 +157,7 @@ class Step(NamedTuple):
 
 
 def tell_steps(verdicts: Sequence[Row], remarks: Sequence[RemarkTelling]) -> list[Step]:
-    """Tell what to do next, each step once; what only says that it cannot be shown comes last."""
+    """Describe what to do next, each step once; what cannot be shown comes last."""
     result: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for remark in remarks:
         if remark.step:

@@ -108,7 +108,7 @@ def column_counted(task: Task, name: str, way: str) -> Column | None:
 
 
 def _left_out(task: Task, name: str, column: Column) -> Column:
-    """Leave them out: tasks count answers without a label as no harm, and no letters as wrong."""
+    """Remove them: tasks count no label as no harm, and no letters as wrong."""
     lost = _lost(task, name)
     if lost is None or not lost.any():
         return column

@@ -179,7 +179,7 @@ def goodness(v: Row) -> float:
 
 
 def tell(v: Row) -> Telling:
-    """Tell a verdict."""
+    """Describe a verdict."""
     tags = [words()["tags"][tag] for tag in v["tags"] if tag in words()["tags"]]
     return Telling(
         look=look(v),
@@ -204,7 +204,7 @@ def side_name(v: Row) -> str:
 
 
 def tell_evidence(v: Row, brief: bool = False) -> str:
-    """Tell what was counted or scored on both sides; briefly without the score of counts."""
+    """Describe what was counted or scored in both; briefly without the score of counts."""
     rows, text, counts = words()["evidence"], display(v), v["counts"]
     if v["value"] is None:
         return str(rows["nothing"]).removesuffix("." if brief else "")
@@ -236,14 +236,14 @@ def tell_evidence(v: Row, brief: bool = False) -> str:
 
 
 def tell_outcomes(outcomes: Mapping[str, int], of_model: bool = False) -> list[str]:
-    """Tell outcomes with their numbers; with `of_model` only those of the model's doing."""
+    """Describe outcomes with their numbers; with `of_model` only those of the model."""
     rows = words()["outcomes"]
     kinds = list(rows)[:4] if of_model else list(rows)
     return [rows[kind].format(n=f"{outcomes[kind]:,}") for kind in kinds if outcomes.get(kind)]
 
 
 def tell_difference(v: Row) -> str:
-    """Tell how large the difference is, directions in words."""
+    """Describe how large the difference is, directions in words."""
     if v["estimate"] is None:
         return ""
     rows, text, n = words()["difference"], display(v), v["n"]
@@ -269,12 +269,12 @@ def _singular(unit: str, size: str) -> str:
 
 
 def tell_margin(v: Row) -> str:
-    """Tell the margin with its unit."""
+    """Describe the margin with its unit."""
     return f"{format_size(v['margin'], display(v))} {words()['units'][display(v).unit][2]}".strip()
 
 
 def tell_reason(v: Row) -> str:
-    """Tell why the verdict is as it is."""
+    """Describe why the verdict is as it is."""
     labels, table = words()["verdicts"], words()
     lost = [
         f"{v['unparsed'][key]:,} replies in {name}"
@@ -301,7 +301,7 @@ def tell_reason(v: Row) -> str:
 
 
 def _tell_differs(v: Row) -> str:
-    """Tell in what two sides were run differently: the first three, and how many more."""
+    """Describe in what two were run differently: the first three, and how many more."""
     form, base = words()["differs"], base_name(v)
     lines = [
         form.format(what=name, value=value, base=base, english=english)
@@ -314,7 +314,7 @@ def _tell_differs(v: Row) -> str:
 
 
 def tell_step(v: Row, needed: int | None = None) -> str:
-    """Tell what to do about a verdict; `needed` stands for its own number of questions."""
+    """Describe what to do about a verdict; `needed` stands for its own number of questions."""
     if not v["next"]:
         return ""
     number = needed or v["n_needed"]

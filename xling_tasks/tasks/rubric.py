@@ -71,7 +71,7 @@ class RubricTask(HealthTask):
         return [str(doc["question"])]
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Leave out what the model's chat template refuses, then build the requests."""
+        """Skip what the model's chat template refuses, then build the requests."""
         if kwargs.get("apply_chat_template") and kwargs.get("chat_template") is not None:
             self._leave_out_refused(kwargs["chat_template"], kwargs.get("system_instruction"))
         super().build_all_requests(**kwargs)
@@ -146,7 +146,7 @@ class RubricTask(HealthTask):
         self.judge.check()
 
     def score(self, answered: Sequence[Answered]) -> list[GradedAnswer]:
-        """Grade all distinct answers in one batch; empty and blocked ones earn nothing."""
+        """Return the grades of all distinct answers, in one batch; empty ones earn nothing."""
         results: dict[RubricInput, tuple[RubricItemResult, ...]] = {}
         inputs = [self._input(one.doc, one.texts[0]) for one in answered]
         if self.judge is not None:

@@ -544,7 +544,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         return {metric.name: metric.higher_is_better for metric in self.metrics()}
 
     def override_metric(self, metric_name: str) -> None:
-        """Note `--predict_only`, of which the harness tells by this call."""
+        """Set `predict_only`, of which the harness tells by this call."""
         self.predict_only = metric_name == "bypass"
         super().override_metric(metric_name)
 

@@ -71,8 +71,8 @@ def parse_columns(table: Table) -> tuple[str, list[Column], list[str]]:
     problems += _find_contradictions(table, columns, is_long)
     if problems:
         raise DataError("\n".join(problems))
-    known = [normalize_column(column.name) for column in columns]
-    return "long" if is_long else "wide", columns, [_hint(name, known) for name in unused]
+    known_names = [normalize_column(column.name) for column in columns]
+    return "long" if is_long else "wide", columns, [_hint(name, known_names) for name in unused]
 
 
 def normalize_column(name: str) -> str:
@@ -125,8 +125,10 @@ def _find_contradictions(table: Table, columns: list[Column], is_long: bool) -> 
     for name, kind, language in columns:
         key = kind, language.code if language else ""
         if other := seen.get(key):
-            what = f"{kind} in {language.name}" if language else kind
-            problems.append(f"{table.location()}: columns {other!r} and {name!r} are both {what}")
+            subject = f"{kind} in {language.name}" if language else kind
+            problems.append(
+                f"{table.location()}: columns {other!r} and {name!r} are both {subject}"
+            )
         seen[key] = name
     for (_, code), name in seen.items():
         if code and ("question", code) not in seen:
@@ -141,9 +143,9 @@ def _find_contradictions(table: Table, columns: list[Column], is_long: bool) -> 
 
 def _advise(names: dict[str, str]) -> str:
     """Return that no column has questions, and what may be meant."""
-    known = ["id", "language", "question", "answer", "question_en", "answer_en"]
+    examples = ["id", "language", "question", "answer", "question_en", "answer_en"]
     slip = next((name for name in names if name.startswith(("q", "lang"))), "")
-    hint = f"{slip!r}:{did_you_mean(slip, known)}" if slip else ""
+    hint = f"{slip!r}:{did_you_mean(slip, examples)}" if slip else ""
     if "question" in names:
         hint = "The language of 'question' is not stated: call it question_en, or add 'language'"
     return (
@@ -156,8 +158,8 @@ def _advise(names: dict[str, str]) -> str:
 def _hint(name: str, columns: list[str]) -> str:
     """Return an unused column, with the name that it may be meant to have."""
     codes = {column.rpartition("_")[2] for column in columns if column.startswith("question_")}
-    known = {*_SHARED, *(f"{kind}_{code}" for code in codes for kind in _KINDS), *_KINDS}
-    near = nearest(normalize_column(name), known - {*columns}, 0.8)
+    names = {*_SHARED, *(f"{kind}_{code}" for code in codes for kind in _KINDS), *_KINDS}
+    near = nearest(normalize_column(name), names - {*columns}, 0.8)
     return f"{name} (did you mean {near}?)" if near else name
 
 

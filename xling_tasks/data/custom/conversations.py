@@ -101,7 +101,7 @@ def _read_row(
         location,
         category=themes[0] if themes else "",
         rubric=read_rubric(location, row.get("rubrics")),
-        texts={code: {"question": make_transcript(own)} for code, own in turns.items()},
+        texts={code: {"question": make_transcript(its_turns)} for code, its_turns in turns.items()},
         turns=turns,
         themes=themes,
         agreed_categories=tag_values("physician_agreed_category", tags),
@@ -139,24 +139,26 @@ def _read_turns(
     fields = _name_fields(location, row, prompt, path)
     texts: dict[str, list[Turn]] = {}
     for number, turn in enumerate(prompt, 1):
-        where = f"{location}, turn {number}"
+        turn_location = f"{location}, turn {number}"
         role = _OTHER_ROLES.get(str(turn.get("role")), turn.get("role"))
         if role not in ROLES:
-            raise DataError(f"{where}: unknown role {role!r:.40}; use {', '.join(ROLES)}")
+            raise DataError(f"{turn_location}: unknown role {role!r:.40}; use {', '.join(ROLES)}")
         seen: dict[str, str] = {}
         for name, language in fields.items():
             text = clean_cell(turn.get(name))
             if text is not None and not isinstance(text, str):
                 raise DataError(
-                    f"{where}, {name!r}: expected a text, got {turn[name]!r:.40}; images and lists "
-                    "of parts are not asked"
+                    f"{turn_location}, {name!r}: expected a text, got {turn[name]!r:.40}; images "
+                    "and lists of parts are not asked"
                 )
             if text and seen.setdefault(language.code, text) != text:
-                raise DataError(f"{where}: two texts in {language.name} differ; keep one")
+                raise DataError(f"{turn_location}: two texts in {language.name} differ; keep one")
         for code, text in seen.items():
             texts.setdefault(code, []).append({"role": str(role), "content": text})
-    turns = {code: tuple(own) for code, own in texts.items() if len(own) == len(prompt)}
-    if any(own[-1]["role"] != "user" for own in turns.values()) or not prompt:
+    turns = {
+        code: tuple(its_turns) for code, its_turns in texts.items() if len(its_turns) == len(prompt)
+    }
+    if any(its_turns[-1]["role"] != "user" for its_turns in turns.values()) or not prompt:
         raise DataError(f"{location}: the last turn must be the user's; the model answers it")
     return turns, {language.code: language for language in fields.values()}
 
@@ -182,10 +184,10 @@ def _name_fields(
             word = name.removeprefix("content_")
         if word is not None:
             fields[name] = _language(location, name, word)
-    stated = row.get("language", row.get("lang"))
+    name_given = row.get("language", row.get("lang"))
     codes = {language.code for name, language in fields.items() if name != "content"}
-    if stated is not None:
-        fields["content"] = _language(location, "language", stated)
+    if name_given is not None:
+        fields["content"] = _language(location, "language", name_given)
     elif codes and "en" not in codes and of_file.code in ("en", *codes):
         fields["content"] = ALL_LANGUAGES["en"]
     elif translated_to and not codes:

@@ -43,19 +43,19 @@ def find_oddities(dataset: CustomDataset) -> Iterator[str]:
 
 def _find_lone_languages(dataset: CustomDataset) -> Iterator[str]:
     if "en" not in dataset.languages:
-        beside = (
+        advice = (
             "put the English file into one folder with this one and give the folder as data_dir: "
             "rows with one prompt_id are one conversation"
             if dataset.shape == CONVERSATIONS
             else "gaps and verdicts need question_en"
         )
-        yield f"no English: there is nothing to compare with; {beside}"
+        yield f"no English: there is nothing to compare with; {advice}"
         return
     if len(dataset.languages) == 1:
         yield "English alone: there is nothing to compare it with; add another language"
     for code, language in dataset.languages.items():
-        asked = [each for each in dataset.questions if each.has_question(code)]
-        if asked and not any(each.has_question("en") for each in asked):
+        questions = [question for question in dataset.questions if question.has_question(code)]
+        if questions and not any(question.has_question("en") for question in questions):
             yield (
                 f"no question is in both English and {language.name}, so nothing can be compared; "
                 "the same question has the same id in every language"
@@ -64,16 +64,20 @@ def _find_lone_languages(dataset: CustomDataset) -> Iterator[str]:
 
 def _find_missing(dataset: CustomDataset, code: str) -> Iterator[str]:
     name = dataset.languages[code].name
-    asked = [each for each in dataset.questions if each.has_question(code)]
-    if not asked:
+    questions = [question for question in dataset.questions if question.has_question(code)]
+    if not questions:
         yield f"{name}: its column of questions is empty"
-    elif len(asked) < len(dataset.questions):
-        lacking = [each.id for each in dataset.questions if not each.has_question(code)]
-        yield f"no question in {name}: {list_questions(lacking)}"
-    without = [each.id for each in asked if "answer" not in each.texts_in(code)]
-    others = any("answer" in texts for each in dataset.questions for texts in each.texts.values())
-    if without and others:
-        yield f"no answer in {name}: {list_questions(without)}"
+    elif len(questions) < len(dataset.questions):
+        missing = [question.id for question in dataset.questions if not question.has_question(code)]
+        yield f"no question in {name}: {list_questions(missing)}"
+    without_answer = [
+        question.id for question in questions if "answer" not in question.texts_in(code)
+    ]
+    has_answers = any(
+        "answer" in texts for question in dataset.questions for texts in question.texts.values()
+    )
+    if without_answer and has_answers:
+        yield f"no answer in {name}: {list_questions(without_answer)}"
 
 
 def _find_odd_options(dataset: CustomDataset, code: str) -> Iterator[str]:
@@ -112,13 +116,13 @@ def _find_repeats(dataset: CustomDataset, code: str) -> Iterator[str]:
 def _find_other_scripts(dataset: CustomDataset, code: str) -> Iterator[str]:
     for kind, texts in texts_by_kind(dataset, code).items():
         scripts = {key: foreign_script(text, code) for key, text in texts.items()}
-        others = {key: script for key, script in scripts.items() if script}
+        scripts_by_key = {key: script for key, script in scripts.items() if script}
         # Names of drugs, tests and units are options in any script.
-        if others and (kind != "option" or 2 * len(others) > len(texts)):
-            script = Counter(others.values()).most_common(1)[0][0]
+        if scripts_by_key and (kind != "option" or 2 * len(scripts_by_key) > len(texts)):
+            script = Counter(scripts_by_key.values()).most_common(1)[0][0]
             yield (
                 f"{KINDS[kind]} in {dataset.languages[code].name} are written in {script} letters: "
-                f"{list_questions([*others])}"
+                f"{list_questions([*scripts_by_key])}"
             )
 
 
@@ -128,9 +132,11 @@ def texts_by_kind(dataset: CustomDataset, code: str) -> dict[str, dict[str, str]
     for kind in KINDS:
         for question in dataset.questions:
             found = question.texts_in(code).items()
-            own = [text for key, text in found if key == kind or key.startswith(f"{kind}_")]
-            if own:
-                texts.setdefault(kind, {})[question.id] = " ".join(own)
+            texts_of_kind = [
+                text for key, text in found if key == kind or key.startswith(f"{kind}_")
+            ]
+            if texts_of_kind:
+                texts.setdefault(kind, {})[question.id] = " ".join(texts_of_kind)
     return texts
 
 
@@ -142,8 +148,8 @@ def foreign_script(text: str, language: str) -> str:
         return ""
     names = dict.fromkeys(name for scripts in SCRIPTS.values() for name in scripts)
     counts = {name: len(letter_pattern((name,)).findall(text)) for name in names}
-    most = max(counts, key=lambda name: counts[name])
-    return most.replace("_", " ") if counts[most] else "other"
+    frequent = max(counts, key=lambda name: counts[name])
+    return frequent.replace("_", " ") if counts[frequent] else "other"
 
 
 def find_alike_ids(questions: Sequence[Question]) -> list[tuple[str, ...]]:
@@ -159,14 +165,14 @@ def _find_odd_rubrics(dataset: CustomDataset) -> Iterator[str]:
     if not any(question.rubric for question in dataset.questions):
         return
     for question in dataset.questions:
-        where = f"{question.location}: {question.id}"
+        location = f"{question.location}: {question.id}"
         if not question.texts:
-            yield f"{where} has no language in which each turn has a text"
+            yield f"{location} has no language in which each turn has a text"
         if reason := missing_part(question, "", ("rubric",)):
-            yield f"{where}: {reason}"
+            yield f"{location}: {reason}"
         texts = [item.text for item in question.rubric]
         for text in dict.fromkeys(text for text in texts if texts.count(text) > 1):
-            yield f"{where} has a criterion twice: {text!r:.60}"
+            yield f"{location} has a criterion twice: {text!r:.60}"
 
 
 def count_usable(dataset: CustomDataset) -> dict[str, dict[str, int]]:
@@ -199,16 +205,20 @@ def _can_use(
     if missing_part(question, code, needs):
         return False
     if task.endswith("verifiability"):
-        return any(each.is_usable(code) for each in negatives_of(dataset).get(question.id, ()))
+        return any(
+            negative.is_usable(code) for negative in negatives_of(dataset).get(question.id, ())
+        )
     if task.endswith("information"):
         return question.has_question("en") and len(question.texts) > 1
     return True
 
 
-def list_questions(ids: Sequence[str], most: int = 12) -> str:
+def list_questions(ids: Sequence[str], maximum: int = 12) -> str:
     """Return questions in words."""
-    shown = ", ".join(ids[:most]) + (f" and {len(ids) - most} more" if len(ids) > most else "")
-    return f"question {shown}" if len(ids) == 1 else f"{many(len(ids), 'question')} ({shown})"
+    text = ", ".join(ids[:maximum]) + (
+        f" and {len(ids) - maximum} more" if len(ids) > maximum else ""
+    )
+    return f"question {text}" if len(ids) == 1 else f"{many(len(ids), 'question')} ({text})"
 
 
 def count_texts(dataset: CustomDataset) -> list[dict[str, object]]:

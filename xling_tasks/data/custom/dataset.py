@@ -55,7 +55,9 @@ class CustomDataset:
 
     def missing(self, language: str, needs: Collection[str]) -> dict[str, str]:
         """Return question -> what it lacks in a language, of those that lack something."""
-        reasons = {each.id: missing_part(each, language, needs) for each in self.questions}
+        reasons = {
+            question.id: missing_part(question, language, needs) for question in self.questions
+        }
         return {key: reason for key, reason in reasons.items() if reason}
 
 
@@ -137,9 +139,9 @@ def load_custom_dataset(
 def _load(source: Source, stamps: tuple[tuple[int, int], ...]) -> CustomDataset:
     dataset, problems = read_custom_dataset(source)
     if dataset is None or problems:
-        more = len(problems) - _MAX_PROBLEMS
-        shown = problems[:_MAX_PROBLEMS] + ([f"and {more} more"] if more > 0 else [])
-        raise DataError("\n".join(shown))
+        n_more = len(problems) - _MAX_PROBLEMS
+        lines = problems[:_MAX_PROBLEMS] + ([f"and {n_more} more"] if n_more > 0 else [])
+        raise DataError("\n".join(lines))
     return dataset
 
 
@@ -172,11 +174,11 @@ def find_files(data_dir: str) -> Source:
         if not files:
             raise DataError(f"data_dir={path}: the folder holds no .jsonl file; name a file")
         return Source(files, "own", path.resolve().name)
-    place = find_place(_NO_INFO, data_dir, [f"*{ending}" for ending in READERS])
-    files = tuple(f for f in sorted(place.path.rglob("*")) if f.suffix.lower() in READERS)
+    location = find_place(_NO_INFO, data_dir, [f"*{ending}" for ending in READERS])
+    files = tuple(f for f in sorted(location.path.rglob("*")) if f.suffix.lower() in READERS)
     if not files:
         raise DataError(f"data_dir={data_dir}: the repository holds none of {', '.join(READERS)}")
-    return Source(files, "hub", place.repository.rpartition("/")[2], place.revision)
+    return Source(files, "hub", location.repository.rpartition("/")[2], location.revision)
 
 
 _NO_INFO = DatasetInfo(
@@ -196,16 +198,19 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
         form = "JSONL in HealthBench's form" + (f", {len(files)} files" if len(files) > 1 else "")
         return _make(source, questions, languages, problems, CONVERSATIONS, form, [], [])
     if len(files) > 1:
-        listed = ", ".join(file.name for file in files[:5])
-        return None, [f"{files[0].parent}: not all files are conversations ({listed}); name one"]
+        names = ", ".join(file.name for file in files[:5])
+        return None, [f"{files[0].parent}: not all files are conversations ({names}); name one"]
     tables = read_tables(files[0])
     try:
         table = _choose(tables)
         shape, questions, languages, unused, problems = read_questions(table)
     except DataError as error:
         return None, str(error).split("\n")
-    others = [str(other.sheet) for other in tables if other is not table]
-    notes = [*table.notes, *([f"sheets that are not read: {', '.join(others)}"] if others else [])]
+    other_sheets = [str(other.sheet) for other in tables if other is not table]
+    notes = [
+        *table.notes,
+        *([f"sheets that are not read: {', '.join(other_sheets)}"] if other_sheets else []),
+    ]
     return _make(source, questions, languages, problems, shape, table.form, unused, notes)
 
 

@@ -85,7 +85,7 @@ class CustomDocuments:
 
     def coverage(self, language: str) -> dict[str, Any]:
         """Return how many questions there are, and which cannot be asked in a language and why."""
-        lacks = {each.id: self.lack(each, language) for each in self.dataset.questions}
+        lacks = {question.id: self.lack(question, language) for question in self.dataset.questions}
         reasons = {key: reason for key, reason in lacks.items() if reason}
         return {
             "questions": len(lacks),
@@ -132,8 +132,8 @@ class CustomDocuments:
             return {"reference": answer}
         right = {"answer_id": "right", "label": 1, "text": answer}
         wrong = [
-            {"answer_id": each.id, "label": 0, "text": each.texts[language]}
-            for each in self._negatives(question, language)
+            {"answer_id": negative.id, "label": 0, "text": negative.texts[language]}
+            for negative in self._negatives(question, language)
         ]
         return {"reference": answer, "answers": [right, *wrong]}
 
@@ -143,9 +143,11 @@ class CustomDocuments:
 
     def _count_negatives(self) -> dict[str, int]:
         """Return how many wrong answers are the file's, and how many drawn."""
-        every = [each for own in negatives_of(self.dataset).values() for each in own]
-        drawn = sum(each.is_drawn for each in every)
-        return {"given": len(every) - drawn, "drawn": drawn}
+        every = [
+            negative for negatives in negatives_of(self.dataset).values() for negative in negatives
+        ]
+        n_drawn = sum(negative.is_drawn for negative in every)
+        return {"given": len(every) - n_drawn, "drawn": n_drawn}
 
     @property
     def flagged(self) -> dict[str, str]:
@@ -158,7 +160,7 @@ class CustomDocuments:
 
     @functools.cached_property
     def _canaries(self) -> list[str]:
-        return sorted({each.canary for each in self.dataset.questions if each.canary})
+        return sorted({question.canary for question in self.dataset.questions if question.canary})
 
 
 def _rubric_fields(question: Question, language: str) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from xling_tasks.safe_json import json_objects
 
 
 def rows() -> list[dict[str, str]]:
-    """The example in the wide shape."""
+    """Return the example in the wide shape."""
     return [row for _, row in json_objects(SAMPLE_FOLDER / "own_example.jsonl")]
 
 
 def long_rows() -> list[dict[str, str]]:
-    """The same in the long shape: a row per question and language."""
+    """Return the example in the long shape: a row per question and language."""
     return [
         {
             "id": row["id"], "language": code, "question": row[f"question_{code}"],

@@ -46,8 +46,14 @@ def negatives_of(dataset: CustomDataset) -> dict[str, tuple[Negative, ...]]:
     languages. It is drawn by a generator of the question's id, among those that have an answer
     wherever this question has, and whose question and answer differ from its in every language.
     """
-    pool = [each for each in dataset.questions if any("answer" in t for t in each.texts.values())]
-    negatives = {each.id: tuple(_given(each)) or tuple(_draw(each, pool)) for each in pool}
+    pool = [
+        question
+        for question in dataset.questions
+        if any("answer" in t for t in question.texts.values())
+    ]
+    negatives = {
+        question.id: tuple(_given(question)) or tuple(_draw(question, pool)) for question in pool
+    }
     return {key: found for key, found in negatives.items() if found}
 
 
@@ -56,7 +62,7 @@ def _given(question: Question) -> Iterator[Negative]:
     askable = {c: t for c, t in question.texts.items() if {"question", "answer"} <= t.keys()}
     needed = {code for code, texts in askable.items() if kinds & texts.keys()}
     for kind in sorted(kinds, key=lambda name: int(name.rpartition("_")[2])):
-        texts = {code: own[kind] for code, own in question.texts.items() if kind in own}
+        texts = {code: by_kind[kind] for code, by_kind in question.texts.items() if kind in by_kind}
         yield Negative(f"wrong_{kind.rpartition('_')[2]}", texts, needed <= texts.keys())
 
 
@@ -65,7 +71,11 @@ def _draw(question: Question, pool: Sequence[Question]) -> Iterator[Negative]:
     tried = (pool[draw.randrange(len(pool))] for _ in range(_MAX_TRIES))
     for donor in (*tried, *pool):
         if _fits(question, donor):
-            texts = {code: own["answer"] for code, own in donor.texts.items() if "answer" in own}
+            texts = {
+                code: by_kind["answer"]
+                for code, by_kind in donor.texts.items()
+                if "answer" in by_kind
+            }
             yield Negative(f"of_{donor.id}", texts)
             return
 

@@ -107,7 +107,9 @@ def read_questions(table: Table) -> TableContent:
     for row, cells in table.rows.items():
         reader.add(row, cells)
     questions = list(reader.questions.values())
-    problems = reader.problems + [line for each in questions for line in check_question(each)]
+    problems = reader.problems + [
+        line for question in questions for line in check_question(question)
+    ]
     return TableContent(shape, questions, reader.languages, unused, problems)
 
 
@@ -180,8 +182,8 @@ class _Reader:
             return None
         first = self._rows.setdefault((key, language.code if language else ""), row)
         if first != row:
-            where = f" in {language.name}" if language else ""
-            self._fail(row, column, f"id {key!r}{where} is in row {first} already")
+            suffix = f" in {language.name}" if language else ""
+            self._fail(row, column, f"id {key!r}{suffix} is in row {first} already")
         return key
 
     def _read_language(self, row: int, cells: Mapping[str, Any]) -> Language | None:
@@ -281,8 +283,10 @@ def merge(question: Question, new: Question) -> Iterator[str]:
     """
     if question.correct and new.correct and question.correct != new.correct:
         yield f"{new.location}: question {new.id!r}: {_DIFFERENT_LETTERS}"
-    points, others = ([item.points for item in each.rubric] for each in (question, new))
-    if points and others and points != others:
+    points, new_points = (
+        [item.points for item in pair_item.rubric] for pair_item in (question, new)
+    )
+    if points and new_points and points != new_points:
         yield (
             f"{new.location}: {new.id!r} has criteria with other points than in "
             f"{question.location}; a translation has the same criteria in the same order"

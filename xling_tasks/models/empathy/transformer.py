@@ -133,5 +133,5 @@ def build_network(encoder: Any) -> Any:
 
 
 def _clean(text: str) -> str:
-    """Never without tokens; half a surrogate pair (a cut emoji) becomes U+FFFD."""
+    """Return a text that has tokens; half a surrogate pair becomes U+FFFD."""
     return replace_lone_surrogates(text).strip() or "."

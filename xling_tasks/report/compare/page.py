@@ -26,7 +26,7 @@ def find(record: Record, kind: str) -> list[Row]:
 
 
 def tell_findings(record: Record) -> list[str]:
-    """Tell first whether the gap to English changed, then where B is worse or better than A."""
+    """Describe first whether the gap to English changed, then where B is worse or better."""
     gaps, models = find(record, "gap"), find(record, "models")
     levelled = [v for v in gaps if v["reason"] == "gap_levelled"]
     of_gaps = [

@@ -42,14 +42,14 @@ class AboutFile:
 
 
 def read_about(results: Iterable[Path], folders: Iterable[Path]) -> tuple[AboutFile, ...]:
-    """What is said of some files of results, each statement once; upwards to one of `folders`."""
+    """Return the statements beside some results, each once; upwards to one of `folders`."""
     ends = {folder.resolve() for folder in folders}
     found = dict.fromkeys(path for item in results if (path := _beside(item.resolve(), ends)))
     return tuple(dict.fromkeys(map(_read, found)))
 
 
 def _beside(path: Path, ends: set[Path]) -> Path | None:
-    """The nearest file from a result's own folder up to the one that was given."""
+    """Find the nearest file from a result's own folder up to the one that was given."""
     for folder in path.parents:
         if (folder / FILE).is_file():
             return folder / FILE

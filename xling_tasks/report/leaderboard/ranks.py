@@ -70,7 +70,7 @@ def make_record(models: Iterable[Entry], options: Options) -> dict[str, Any]:
 
 
 def _groups_of(entries: Sequence[Entry], about: About) -> tuple[AlikeRuns, ...]:
-    """The models of one criterion and dataset, those that were run alike together.
+    """Group the models of a criterion and dataset by how they were run.
 
     Alike is what `xling compare` calls so: settings, judge, prompts, data, generation, versions
     of tasks, and the signatures of the endpoints. A model joins the first group none of whose
@@ -97,7 +97,7 @@ def _groups_of(entries: Sequence[Entry], about: About) -> tuple[AlikeRuns, ...]:
 
 
 def _unlike(a: Entry, b: Entry, about: About) -> list[Difference]:
-    """What two models' runs differ in."""
+    """Return in what two models' runs differ."""
     pairs: list[tuple[Task, Task, Sequence[str]]] = []
     names = set(a.names.values())
     for position, task in a.tasks.items():
@@ -182,7 +182,7 @@ class _Group:
         }  # fmt: skip
 
     def _asked_the_same(self, first: tuple[str, Task], other: tuple[str, Task]) -> bool:
-        """Whether the same question never stands for two texts; if it does, a remark says so."""
+        """Return whether no question stands for two texts; add a remark if one does."""
         pair = tuple((name, task.task_key) for name, task in (first, other))
         if pair not in self._same:
             self._same[pair] = self._compared(first, other)
