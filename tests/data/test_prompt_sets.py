@@ -113,7 +113,10 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
         "Do not smoke near the children.": "No fume cerca de los niños pequeños.",
     }
     back = {own: english for english, own in sentences.items()}
-    back["No fume cerca de los niños pequeños."] = "Smoking is allowed near children."
+    two, three = [*sentences][1:]
+    both = f"{sentences[two]} {sentences[three]}"  # a chat model translates whole texts
+    sentences[f"{two} {three}"] = both
+    back[both] = f"{two} Smoking is allowed near children."
 
     def reply(prompt):
         match = re.search(r"^Text: (.+)\n\nTranslation:", prompt, re.M)
@@ -123,7 +126,7 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
         return " ".join({**sentences, **back}[part] for part in parts)
 
     texts = tmp_path / "texts.txt"
-    one, two, three = sentences
+    one = next(iter(sentences))
     texts.write_text(f"{one}\n{two} {three}\n", encoding="utf-8")
     served = serve(reply)
     settings = json.dumps({"judge": served.spec(), "translator": served.spec()})

@@ -105,8 +105,8 @@ def _find_in(info: DatasetInfo, name_wanted: str, location: Place) -> Source:
     listed = ", ".join(sorted(file.name for file in path.iterdir())[:12]) or "nothing"
     raise DataError(
         f"data_dir={location.repository or path}: no {name_wanted} in it (found: {listed}); give "
-        f"the folder that holds Test and Train, or {info.file}. Leave the tasks of languages that you "
-        "do not have out."
+        f"the folder that holds Test and Train, or {info.file}. Leave the tasks of languages that "
+        "you do not have out."
     )
 
 
