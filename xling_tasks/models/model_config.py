@@ -88,16 +88,16 @@ class ModelConfig:
         size, seconds = self.batch_size, self.deadline
         auto = isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size)
         is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+        truth = {key: (isinstance(getattr(self, key), bool), "true or false")
+                 for key in ("batch", "both_orders")}  # fmt: skip
+        chat = self.apply_chat_template in (True, False, "auto"), '"auto", true or false'
         rules = {
             "max_gen_toks": (_is_count(self.max_gen_toks), "a positive integer"),
             "batch_size": (size is None or _is_count(size) or auto, "a positive integer or 'auto'"),
-            "batch": (isinstance(self.batch, bool), "true or false"),
-            "both_orders": (isinstance(self.both_orders, bool), "true or false"),
             "deadline": (is_number and seconds > 0, "a number of seconds above 0"),
-            "apply_chat_template": (
-                self.apply_chat_template in (True, False, "auto"), '"auto", true or false'
-            ),
-        }  # fmt: skip
+            "apply_chat_template": chat,
+            **truth,
+        }
         for key, (valid, form) in rules.items():
             if not valid:
                 raise SettingError(f"{name}.{key}: must be {form}, got {getattr(self, key)!r:.40}")

@@ -141,12 +141,9 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     """Return whether a value fits a schema that `object_schema` or `array_schema` made."""
     if "enum" in schema:
         return value in schema["enum"]
-    if schema["type"] == "object":
-        fields = schema["properties"]
-        return isinstance(value, dict) and all(
-            name in value and fits(value[name], field) for name, field in fields.items()
-        )
-    if schema["type"] == "array":
-        return isinstance(value, list) and all(fits(item, schema["items"]) for item in value)
-    kind = _TYPES[schema["type"]]
-    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    if isinstance(value, dict):
+        fields = schema.get("properties", {None: {}}).items()  # a list's schema has none
+        return all(name in value and fits(value[name], field) for name, field in fields)
+    if isinstance(value, list):
+        return schema["type"] == "array" and all(fits(item, schema["items"]) for item in value)
+    return type(value) is _TYPES.get(schema["type"])

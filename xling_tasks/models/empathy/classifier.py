@@ -36,10 +36,7 @@ BACKENDS: dict[str, type[Model]] = {
 class EmpathyClassifier:
     """A classifier read from its folder; get one with `load_classifier`.
 
-    Attributes:
-        signature: What made the profiles: backend, format, SHA-256 of the model's files and of
-            the training data (12 digits each), split, seed, and the libraries it computes with.
-        card: The measured scores, as in `metrics.json`.
+    `card` has the measured scores, as in `metrics.json`.
     """
 
     signature: str
@@ -112,8 +109,7 @@ def digest_of(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not hidden and name not in (_ABOUT, _METRICS):
+        if path.is_file() and name not in (_ABOUT, _METRICS) and not path.name.startswith("."):
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             digest.update(f"{name}\0{content}\n".encode())
     return digest.hexdigest()[:12]

@@ -19,7 +19,6 @@ from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.errors import (
     DataError,
     SettingError,
-    did_you_mean,
     no_such,
     refuse_unknown,
     user_path,
@@ -83,8 +82,6 @@ def _shared(
     return CachedTranslator(engine, cache)
 
 
-_FIELDS = ("language", "text", "translation", "target")
-_MINIMUM = 0.5  # with less of the texts a file is taken for the wrong one
 _HINT = (
     "Texts must be those of the answers that are scored: have the answers of a run OUT translated, "
     "and score the same answers with --model xling_replay --model_args path=OUT"
@@ -92,7 +89,7 @@ _HINT = (
 
 
 class FileTranslator(Translator):
-    """Ready translations; a text that is not in the file has none, if most are in it."""
+    """Ready translations; a text that is not in the file has none."""
 
     def __init__(self, config: ModelConfig) -> None:
         self._path = _path_in("translator", config.model_args)
@@ -105,15 +102,11 @@ class FileTranslator(Translator):
         return signature("translate", file=self._path.name, digest=self._digest)
 
     def check(self, *pairs: tuple[str, str]) -> None:
-        """Fail if the file has no text of any of the languages.
-
-        Raises:
-            DataError: If so; it says how to get one.
-        """
+        """Raise a DataError if the file has no text of any of the languages."""
         wanted = {(language_code(source), language_code(target)) for source, target in pairs}
         if wanted and not wanted & {key[:2] for key in self._translations}:
-            listed = ", ".join(sorted(f"{source} to {target}" for source, target in wanted))
-            raise DataError(f"{self._path}: has no translations of {listed}. {_HINT}")
+            names = ", ".join(sorted(f"{source} to {target}" for source, target in wanted))
+            raise DataError(f"{self._path}: has no translations of {names}. {_HINT}")
 
     def _translate(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
         pair = language_code(source), language_code(target)
@@ -121,23 +114,16 @@ class FileTranslator(Translator):
             text: self._translations.get((*pair, text.strip())) if text.strip() else text
             for text in texts
         }
-        failed = sum(text is None for text in translations.values())
-        needed = sum(bool(text.strip()) for text in translations)
-        if failed > needed * (1 - _MINIMUM):
-            raise DataError(
-                f"{self._path}: has {needed - failed} of the {needed} texts that this run needs "
-                f"from {pair[0]} to {pair[1]}. {_HINT}"
-            )
-        if failed:
+        if missing := sum(text is None for text in translations.values()):
             log.warning(
-                "translator: %d of %d texts (%s to %s) are not in %s; they are unscored",
-                failed, len(translations), *pair, self._path,
+                "translator: %d of %d texts (%s to %s) are not in %s; they are unscored. %s",
+                missing, len(translations), *pair, self._path, _HINT,
             )  # fmt: skip
         return translations
 
 
 def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
-    r"""Read whole texts with their translations, one JSON object a line.
+    """Read whole texts with their translations, one JSON object a line.
 
     Each has `language`, `text` and `translation`, and may have `target` (`en` if left out).
 
@@ -151,14 +137,14 @@ def read_translations(path: Path) -> dict[tuple[str, str, str], str]:
         raise DataError(f"translator.model_args.path: {path}: {no_such(path)}")
     translations: dict[tuple[str, str, str], str] = {}
     for number, line in json_objects(path):
-        row = _parse_row(f"{path}, line {number}", line)
-        target = language_code(row.get("target", "en"))
-        key = (language_code(row["language"]), target, row["text"].strip())
-        if translations.setdefault(key, row["translation"]) != row["translation"]:
-            raise DataError(
-                f"{path}, line {number}, field 'translation': differs from an earlier translation "
-                "of the same text"
-            )
+        row = {"target": "en", **line}
+        for field in ("language", "target", "text", "translation"):
+            if not isinstance(value := row.get(field), str) or not value.strip():
+                raise DataError(
+                    f"{path}, line {number}, field {field!r}: expected text, got {value!r:.40}"
+                )
+        codes = language_code(row["language"]), language_code(row["target"])
+        translations[(*codes, row["text"].strip())] = row["translation"]
     return translations
 
 
@@ -168,15 +154,3 @@ def _path_in(name: str, args: Mapping[str, Any]) -> Path:
     if not isinstance(args.get("path"), str) or not args["path"]:
         raise SettingError(f"{name}.model_args.path: name a JSONL file of translations")
     return user_path(args["path"])
-
-
-def _parse_row(location: str, row: dict[str, Any]) -> dict[str, str]:
-    for field in [*row, *_FIELDS[:3]]:
-        if field not in _FIELDS:
-            raise DataError(f"{location}, field {field!r}: unknown.{did_you_mean(field, _FIELDS)}")
-        if field not in row:
-            raise DataError(f"{location}, field {field!r}: missing")
-        value = row[field]
-        if not isinstance(value, str) or not value.strip():
-            raise DataError(f"{location}, field {field!r}: expected text, got {value!r:.40}")
-    return dict(row)
