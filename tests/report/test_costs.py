@@ -65,7 +65,7 @@ def test_tokens_are_those_of_the_models_tokenizer(record):
     line = f"Hindi takes {times:.1f} times the tokens of English for the same questions."
     assert tell_costs(made["remarks"]) == [line]
     (table,) = make_table(made["remarks"])
-    assert [row["English = 1"] for row in table.rows] == [1, rows["hi"]["times_english"]]
+    assert [row["All, English = 1"] for row in table.rows] == [1, rows["hi"]["times_english"]]
 
 
 def test_thinking_that_takes_all_the_room(record):
@@ -92,6 +92,7 @@ def test_tokens_and_cut_answers_that_a_service_counts(serve, record):
     kinds = ("prompt_tokens", "answer_tokens", "thinking_tokens", "cut_rate", "times_english")
     assert [rows["en"][kind] for kind in kinds] == [100, 30, 20, 0, 1]
     assert [rows["hi"][kind] for kind in kinds] == [310, 30, 20, 1, 2.4]
+    assert rows["hi"]["prompt_times_english"] == 3.1
 
 
 def test_prompts_that_the_context_cuts_are_told_before_and_not_compared(record, caplog):
@@ -115,12 +116,15 @@ def test_prices(given):
         parse_price(given)
 
 
-def line_of(times):
+def line_of(times, cut=0.0):
     row = {
         "kind": "tokens", "model": "m", "responses": 4, "prompt_tokens": 80.0, "answer_tokens": 20.0,
-        "thinking_tokens": 0.0,
+        "thinking_tokens": 0.0, "cut_rate": cut, "thinking_only_rate": 0.0,
     }  # fmt: skip
-    rows = [{**row, "language": code, "times_english": value} for code, value in times.items()]
+    rows = [
+        {**row, "language": code, "times_english": value, "prompt_times_english": 2 * value}
+        for code, value in times.items()
+    ]
     return tell_costs(rows)
 
 
@@ -133,3 +137,6 @@ def test_the_line_names_the_dearest_languages():
     many = several | dict.fromkeys(("fr", "de", "it", "pt"), 1.5)
     assert line_of(many)[0].endswith("Chinese 1.2 times, 1 more from 1.1 times on.")
     assert line_of({"en": 1.0}) == []
+    assert line_of({"en": 0.5, "hi": 1.5}, cut=0.1) == [
+        "Hindi takes 3.0 times the tokens of English for the same prompts (answers were cut off)."
+    ]

@@ -25,6 +25,9 @@ KIND = "tokens"
 NAMED = 6
 """Languages whose cost a line names; of the others it tells the lowest."""
 
+MOST_CUT = 0.05
+"""The share of answers that were cut off above which their lengths say little."""
+
 Prices = Mapping[str, tuple[float, float]]
 """Model or role -> dollars for a million tokens sent and received."""
 
@@ -67,8 +70,9 @@ def find_costs(
                 if row is None:
                     continue
                 base = _row(english, sorted(shared)) if shared else None
-                if base is not None and _total(base):
+                if base is not None and base["prompt_tokens"]:
                     row["times_english"] = _total(row) / _total(base)
+                    row["prompt_times_english"] = row["prompt_tokens"] / base["prompt_tokens"]
                 if model in prices:
                     sent, received = prices[model]
                     back = row["answer_tokens"] + row["thinking_tokens"]
@@ -90,6 +94,7 @@ def _row(usage: Mapping[str, Mapping[str, int]], questions: Sequence[str]) -> di
         "prompt_tokens": counts["prompt"] / n,
         "answer_tokens": (counts["completion"] - counts["reasoning"]) / n,
         "thinking_tokens": counts["reasoning"] / n,
+        "prompt_times_english": None,
         "times_english": None,
         "cut_rate": counts["cut"] / counts["asked"],
         "thinking_only_rate": counts["thinking_only"] / counts["asked"],
@@ -110,7 +115,9 @@ def make_table(remarks: Sequence[Row]) -> Iterator[Table]:
             "dataset": row["dataset"], "Language": language_name(row["language"]),
             "code": row["language"], "n": row["n"], "Responses": row["responses"],
             "Tokens of the prompt": row["prompt_tokens"], "of the answer": row["answer_tokens"],
-            "of thinking": row["thinking_tokens"] or None, "English = 1": row["times_english"],
+            "of thinking": row["thinking_tokens"] or None,
+            "Prompt, English = 1": row["prompt_times_english"],
+            "All, English = 1": row["times_english"],
             "Cut off": Estimate(row["cut_rate"], percent=True),
             "Thinking only": Estimate(row["thinking_only_rate"], percent=True),
             "Dollars per 1,000": row["dollars_per_1000"],
@@ -123,16 +130,21 @@ def make_table(remarks: Sequence[Row]) -> Iterator[Table]:
 
 
 def tell_costs(remarks: Sequence[Row]) -> list[str]:
-    """Describe how many times the tokens of English each language takes, a line a model."""
+    """Describe how many times the tokens of English each language takes, a line for each model.
+
+    Where answers were cut off, all are as long as the room: then only prompts are compared.
+    """
     rows = [row for row in remarks if row["kind"] == KIND and row["times_english"]]
     models, lines = unique(row["model"] for row in rows), []
     for model in models:
+        of_model = [row for row in rows if row["model"] == model]
+        cut = any(row["cut_rate"] + row["thinking_only_rate"] > MOST_CUT for row in of_model)
         tokens: dict[str, tuple[float, float]] = {}
-        for row in rows:
-            if row["model"] == model and row["language"] != ENGLISH:
-                own = _total(row) * row["responses"]
+        for row in of_model:
+            if row["language"] != ENGLISH:
+                own = (row["prompt_tokens"] if cut else _total(row)) * row["responses"]
                 before = tokens.get(row["language"], (0.0, 0.0))
-                base = own / row["times_english"]
+                base = own / row["prompt_times_english" if cut else "times_english"]
                 tokens[row["language"]] = before[0] + own, before[1] + base
         times = {code: own / base for code, (own, base) in tokens.items()}
         ordered = sorted(times.items(), key=lambda item: -item[1])
@@ -141,6 +153,7 @@ def tell_costs(remarks: Sequence[Row]) -> list[str]:
             line = words.words()["costs"]["one" if len(told) == 1 else "several"].format(
                 language=language_name(ordered[0][0]), times=f"{ordered[0][1]:.1f}",
                 others=", ".join(told[1:NAMED]),
+                what=words.words()["costs"]["prompts" if cut else "questions"],
             )  # fmt: skip
             more = words.words()["costs"]["more"] if len(told) > NAMED else ""
             line += more.format(n=len(told) - NAMED, lowest=f"{ordered[-1][1]:.1f}") + "."
