@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,18 +34,6 @@ def file_name(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     start = re.sub(r"[^a-z0-9]+", "_", text.lower())[:80].strip("_")
     return f"{start or 'x'}-{digest}"
-
-
-def file_names(texts: Iterable[str]) -> list[str]:
-    """Return names for files of one folder; equal texts get different names."""
-    names: list[str] = []
-    for text in texts:
-        name, count = file_name(text), 1
-        while name in names:
-            count += 1
-            name = file_name(f"{text} #{count}")
-        names.append(name)
-    return names
 
 
 def refuse_file(path: Path, option: str = "--to ") -> None:
@@ -193,16 +181,6 @@ def table(rows: Sequence[Mapping[str, Any]], *, digits: int = 3, missing: str = 
         f"| {' | '.join(text.ljust(width) for text, width in zip(line, widths, strict=True))} |"
         for line in lines
     )
-
-
-def markdown_table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], right: Collection[int] = ()
-) -> str:
-    """Format a Markdown table without padding; RIGHT are the columns set to the right."""
-    rule = ["---:" if index in right else "---" for index in range(len(columns))]
-    cells = [["" if cell is None else plain(str(cell)) for cell in row] for row in rows]
-    lines = [[plain(column) for column in columns], rule, *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from xling_metrics.tokenization import LETTER
 
 from xling_tasks.data.choices import normalize_option
 from xling_tasks.data.custom.dataset import CONVERSATIONS, CustomDataset, missing_part
-from xling_tasks.data.custom.negatives import negatives_of
+from xling_tasks.data.custom.documents import CustomDocuments
 from xling_tasks.data.custom.questions import Question
 from xling_tasks.output import many
 
@@ -177,40 +177,26 @@ def _find_odd_rubrics(dataset: CustomDataset) -> Iterator[str]:
 
 def count_usable(dataset: CustomDataset) -> dict[str, dict[str, int]]:
     """Return task -> language -> questions that it can use."""
-    needs: dict[str, tuple[str, ...]] = {}
-    if dataset.shape != CONVERSATIONS:
-        needs = {
-            "xling_custom_correctness": ("question", "answer"),
-            "xling_custom_consistency": ("question",),
-            "xling_custom_verifiability": ("question", "answer"),
-            "xling_custom_information": ("question",),
-            "xling_custom_mcqa": ("question", "choice"),
-        }
-    if any(question.rubric for question in dataset.questions):
-        needs["xling_custom_rubric"] = ("question", "rubric")
-    return {
-        task: {
+    is_table = dataset.shape != CONVERSATIONS
+    kinds = ("correctness", "consistency", "verifiability", "mcqa") if is_table else ()
+    has_rubrics = any(question.rubric for question in dataset.questions)
+    usable = {
+        f"xling_custom_{kind}": {
             code: sum(
-                _can_use(dataset, task, question, code, need) for question in dataset.questions
+                not CustomDocuments(kind, dataset).lack(each, code) for each in dataset.questions
             )
             for code in dataset.languages
         }
-        for task, need in needs.items()
+        for kind in (*kinds, *(("rubric",) if has_rubrics else ()))
     }
-
-
-def _can_use(
-    dataset: CustomDataset, task: str, question: Question, code: str, needs: Sequence[str]
-) -> bool:
-    if missing_part(question, code, needs):
-        return False
-    if task.endswith("verifiability"):
-        return any(
-            negative.is_usable(code) for negative in negatives_of(dataset).get(question.id, ())
-        )
-    if task.endswith("information"):
-        return question.has_question("en") and len(question.texts) > 1
-    return True
+    if is_table:  # asked in English and in another language
+        pairs = [
+            each for each in dataset.questions if each.has_question("en") and len(each.texts) > 1
+        ]
+        usable["xling_custom_information"] = {
+            code: sum(each.has_question(code) for each in pairs) for code in dataset.languages
+        }
+    return usable
 
 
 def list_questions(ids: Sequence[str], maximum: int = 12) -> str:

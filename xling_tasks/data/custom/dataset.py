@@ -53,13 +53,6 @@ class CustomDataset:
     unused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def missing(self, language: str, needs: Collection[str]) -> dict[str, str]:
-        """Return question -> what it lacks in a language, of those that lack something."""
-        reasons = {
-            question.id: missing_part(question, language, needs) for question in self.questions
-        }
-        return {key: reason for key, reason in reasons.items() if reason}
-
 
 def missing_part(question: Question, language: str, needs: Collection[str]) -> str:
     """Return what a question lacks in a language, in words; empty if nothing.
