@@ -132,22 +132,6 @@ def not_measured(rates: Mapping[str, float | None]) -> float:
     )
 
 
-SERVICE_RATES = ("content_filter_rate", "empty_rate", "refusal_rate", "langid_match")
-"""The metrics that say whether answers were of use."""
-
-
-def served_rate(rates: Mapping[str, float | None]) -> float:
-    """Return the rate of questions with a usable answer, as far as a task's rates tell.
-
-    Whether an answer is in the language is known of those that are there; how declining ones and
-    others overlap is not, so that this is the least there can be.
-    """
-    present = 1 - (rates.get("content_filter_rate") or 0.0) - (rates.get("empty_rate") or 0.0)
-    inside = rates.get("langid_match")
-    useful = present * (1.0 if inside is None else inside) - (rates.get("refusal_rate") or 0.0)
-    return min(1.0, max(0.0, useful))
-
-
 def percent(rate: float) -> str:
     """Format a rate, never as all or nothing where it is not."""
     text = f"{rate:.0%}"

@@ -87,18 +87,6 @@ def score_estimate(
     return Estimate(value, low, high, None, float(np.sqrt(square)), n, "jackknife")
 
 
-def jackknife_difference(a: Floats, b: Floats, score: Score, level: float = LEVEL) -> Estimate:
-    """Return a score's difference between two groups over the same questions.
-
-    Args:
-        a: A row of sums per question.
-        b: The baseline's over the same questions.
-        score: From sums to values.
-        level: Coverage.
-    """
-    return jackknife_contrast([(1, a), (-1, b)], score, level)
-
-
 def jackknife_contrast(
     groups: list[tuple[int, Floats]], score: Score, level: float = LEVEL
 ) -> Estimate:

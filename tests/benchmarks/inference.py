@@ -276,7 +276,7 @@ def main() -> None:
         common.show(row.truth, row.n, *(f"{shares.get(k, 0):.2f}" for k in ("worse", "better", "equivalent")), sets, f"{asked}{' MISSES' * bool(bad)}")  # fmt: skip
         if sentence:
             print(f"  {sentence}")
-        assert not row.words or re.search(row.words, sentence), sentence
+        assert not row.files or re.search(row.words, sentence), sentence
     for truth, _, draw, most in flips():
         if options.files or (options.only and not any(word in truth for word in options.only)):
             continue

@@ -21,7 +21,7 @@ from in_memory import (
     verifiability,
 )
 from xling_metrics.stats.bounded_means import gaffke, gaffke_p
-from xling_metrics.stats.jackknife import jackknife_difference
+from xling_metrics.stats.jackknife import jackknife_contrast
 from xling_metrics.stats.proportions import mcnemar_mid_p, paired_proportions
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
@@ -82,7 +82,9 @@ def test_balanced_accuracy_has_the_jackknife_and_is_told_in_counts():
     assert item.counts["correct"] == (11, 100) and item.counts["incorrect"] == (wrong, 900)
     assert item.counts["correct_english"] == (59, 100)
     sums = [np.column_stack([r, 9 - w.sum(1), ~r, w.sum(1)]).astype(float) for r, w in (hi, en)]
-    expected = jackknife_difference(*sums, VERDICT_SCORES["macro_recall"])
+    expected = jackknife_contrast(
+        list(zip((1, -1), sums, strict=True)), VERDICT_SCORES["macro_recall"]
+    )
     assert (item.ci_low, item.ci_high, item.p) == pytest.approx(expected[1:4])
     assert item.value == pytest.approx((0.11 + wrong / 900) / 2)
 

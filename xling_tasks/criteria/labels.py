@@ -37,13 +37,6 @@ BADNESS = {label: i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contra
 RIGHT = {"more_comprehensive": True, "less_comprehensive": True, "contradictory": False}
 """Whether an answer with such a label is right; nothing of the others."""
 
-IN_WORDS = {
-    **{label: label.replace("_", " ") for label in (*LABELS, NO_RESPONSE)},
-    "no_majority": "no majority of judges",
-    "judge_failed_rate": "judge failed",
-}
-"""All that an answer can have in place of a label, in the order of a picture."""
-
 MOST_JUDGES = 9
 """Judges that a jury may have."""
 

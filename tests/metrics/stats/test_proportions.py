@@ -8,7 +8,6 @@ import scipy.stats
 from xling_metrics.stats.estimate import Estimate, clip, degrees_of_freedom, ratio
 from xling_metrics.stats.jackknife import (
     jackknife_contrast,
-    jackknife_difference,
     mean_estimate,
     minimum_width,
     score_estimate,
@@ -158,14 +157,16 @@ def test_jackknife_leaves_out_each_question():
     )
     other_without = [score(np.delete(labels, i, 0), np.delete(other_said, i, 0)) for i in range(n)]
     gaps = np.subtract(without, other_without)
-    pair = jackknife_difference(sums, other, F1)
+    pair = jackknife_contrast([(1, sums), (-1, other)], F1)
     assert pair.se == pytest.approx(((n - 1) / n * np.sum((gaps - gaps.mean()) ** 2)) ** 0.5)
     half = scipy.stats.t.ppf(0.975, degrees_of_freedom(gaps - gaps.mean())) * pair.se
     assert (pair.ci_low, pair.ci_high) == pytest.approx((pair.value - half, pair.value + half))
     # A change of gap is such a sum of four.
     twice = jackknife_contrast([(1, sums), (-1, other), (-1, other), (1, sums)], F1)
     assert twice.value == pytest.approx(2 * pair.value) and twice.se == pytest.approx(2 * pair.se)
-    assert twice.p == pytest.approx(pair.p) and jackknife_difference(sums, sums, F1)[:4] == (
+    assert twice.p == pytest.approx(pair.p) and jackknife_contrast([(1, sums), (-1, sums)], F1)[
+        :4
+    ] == (
         0,
         0,
         0,
