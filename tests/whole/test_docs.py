@@ -85,6 +85,31 @@ def test_the_settings_are_those_of_the_docs():
     assert names_in_tables(table) == set(Settings.__dataclass_fields__) - {"given", "jury"}
 
 
+def spans(page):
+    """What stands in code on a page, outside its fences."""
+    text = re.sub(r"^\s*```.*?^\s*```$", "", page.read_text("utf-8"), flags=re.S | re.M)
+    return re.findall(r"(?<!`)`([^`]+)`(?!`)", text)
+
+
+def test_the_paths_and_tasks_that_the_pages_name_exist():
+    folders = ("xling_tasks/", "metrics/", "task_yaml/", "tests/", "docs/", ".ci/", ".github/")
+    families = r"(?:xlinghealth|mmedbench|xling_(?:custom|information|empathy))\w*"
+    for page in docs_commands.PAGES:
+        for span in spans(page):
+            if span.startswith(folders) and not set(span) & set("*{} ") and "NAME" not in span:
+                assert (docs_commands.ROOT / span).exists(), (page.name, span)
+            elif re.fullmatch(families, span) and not span.endswith(("_", "_sw")):
+                assert span in docs_commands.known_tasks(), (page.name, span)
+
+
+def test_the_extras_stand_in_the_readme():
+    path = docs_commands.ROOT / "pyproject.toml"
+    block = path.read_text("utf-8").partition("[project.optional-dependencies]")[2]
+    names = re.findall(r"^(\w+) = \[", block.partition("\n[")[0], re.M)
+    extras = read("README.md").partition("Extras:")[2].partition("\n\n")[0]
+    assert {name for name in names if f"`{name}`" not in extras} == set() and names
+
+
 def test_every_task_family_stands_in_the_readme():
     rows = re.findall(r"`((?:xling|mmed)\w+?)(?:_\*)?`", read("README.md"))
     for name in files():
@@ -142,13 +167,10 @@ def test_the_commands_and_options_are_those_of_the_docs():
     others = {"--no-deps", "--strict", "--repo-type", *options_of(HarnessCLI()._parser)}
     known, used = others.union(*options.values()), set()
     for page in docs_commands.PAGES:
-        text = page.read_text("utf-8")
-        spans = re.findall(
-            r"(?<!`)`([^`]+)`(?!`)", re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
-        )
-        for fence in docs_commands.fences(page):
-            spans += fence[1].replace("\\\n", " ").splitlines()
-        for span in spans:
+        texts = spans(page)
+        for _, fence in docs_commands.fences(page):
+            texts += fence.replace("\\\n", " ").splitlines()
+        for span in texts:
             command = re.match(r"xling ([a-z-]+)(?: |$)", span)
             found = set(re.findall(r"(?<![\w-])--[a-z][a-z_-]+", span.partition(" # ")[0]))
             if command is None:
