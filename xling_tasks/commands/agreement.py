@@ -94,7 +94,7 @@ def _describe_labels(items: Sequence[Sequence[Annotation]], language: str) -> di
     majority = [majority_label(labels) for labels in votes]
     pairs = zip(majority, judge, strict=True)
     agree = [label == other for label, other in pairs if label is not None]
-    whole = [
+    complete = [
         set(labels) == {other}
         for labels, other in zip(votes, judge, strict=True)
         if len(labels) == width
@@ -104,7 +104,7 @@ def _describe_labels(items: Sequence[Sequence[Annotation]], language: str) -> di
         "labels": sum(map(len, votes)),
         "ties": sum(label is None for label in majority),
         "agreement_percent": _percent(agree),
-        "unanimous_percent": _percent(whole),
+        "unanimous_percent": _percent(complete),
         "alpha": krippendorff_alpha(padded),
         "published_percent": [f.value for f in published(table="Table A7", language=language)],
     }
@@ -138,10 +138,10 @@ def _mean_fidelity(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     table_3 = published(source="found_in_translation", table="Table 3")
     languages = {figure.language for figure in table_3}
     if languages <= means.keys():
-        beside = published(source="found_in_translation", table="Section 5.1")
+        figures = published(source="found_in_translation", table="Section 5.1")
         yield {
             "form": FIDELITY, "language": "mean", "mean": fmean(means[code] for code in languages),
-            "published": {figure.model: figure.value for figure in beside},
+            "published": {figure.model: figure.value for figure in figures},
         }  # fmt: skip
 
 

@@ -95,13 +95,13 @@ def annotate(options: argparse.Namespace) -> str:
     if options.to.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"--to {options.to}: name a file that ends in .html")
     refuse_file(options.to)  # annotators may be at work on it
-    about = {"form": options.form, "model": ""}
+    description = {"form": options.form, "model": ""}
     skipped: Counter[tuple[str, str]] = Counter()
     if options.form in (LABEL, FIDELITY):
         if options.out_dir is None:
             raise SettingError("OUT is missing: name the --output_path of lm_eval, such as out")
         read = read_labels if options.form == LABEL else read_translations
-        items, about["model"] = read(options, skipped)
+        items, description["model"] = read(options, skipped)
     else:
         items = list(read_data(options, skipped))
     codes = chosen("--languages", options.languages, (item.language for item in items), "no items")
@@ -110,12 +110,12 @@ def annotate(options: argparse.Namespace) -> str:
     sample = [item for code in codes for item in draw(items, code, n, options.seed)]
     if not sample:
         raise DataError(f"{options.out_dir}: nothing to annotate ({dict(skipped) or 'no samples'})")
-    data = page_data(options.form, about, sample, blind=options.blind)
+    data = page_data(options.form, description, sample, blind=options.blind)
     write_page(options.to, data)
-    shown = Counter((item.language, item.stratum) for item in sample)
+    counts = Counter((item.language, item.stratum) for item in sample)
     total = Counter((item.language, item.stratum) for item in items)
     rows: list[dict[str, Any]] = [
-        {"language": code, "stratum": stratum, "items": f"{shown[code, stratum]} of {count:,}"}
+        {"language": code, "stratum": stratum, "items": f"{counts[code, stratum]} of {count:,}"}
         for (code, stratum), count in sorted(total.items())
     ]
     rows += [
@@ -147,8 +147,8 @@ def read_labels(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[lis
     """Read the answers that one judge has labelled, and the model's folder."""
     items, judges, model = [], set(), ""
     newest = _newest(options, {"correctness"}, _JUDGE_HINT)
-    there = (key.language for key, _ in newest)
-    codes = chosen("--languages", options.languages, there, "no samples")
+    languages = (key.language for key, _ in newest)
+    codes = chosen("--languages", options.languages, languages, "no samples")
     for key, samples in newest:
         if key.language not in codes:
             continue
@@ -156,25 +156,25 @@ def read_labels(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[lis
         for _, row in samples.stream_first(_judged, hint=_JUDGE_HINT):
             if row is None:
                 raise DataError(f"{samples.path}: has no judge's labels. {_JUDGE_HINT}")
-            judged, doc = row["n_judged"], row["doc"]
-            judges.add(str(judged["judge"]))
-            if judged["label"] not in LABELS:
-                reason = "no_majority" if judged.get("no_majority") else "judge_failed"
-                skipped[key.language, judged["label"] or reason] += 1
+            record, doc = row["n_judged"], row["doc"]
+            judges.add(str(record["judge"]))
+            if record["label"] not in LABELS:
+                reason = "no_majority" if record.get("no_majority") else "judge_failed"
+                skipped[key.language, record["label"] or reason] += 1
                 continue
-            shown = [
+            texts = [
                 ("Question", doc["question"], key.language),
                 ("Answer 1: reference, by experts", doc["reference"], key.language),
                 ("Answer 2: by the model", row["answer"], key.language),
             ]
             items.append(
-                Item(samples.task, key.language, str(doc["question_id"]), judged["label"], shown,
-                     row["digest"], judged["label"], judged["reply"] or "")
+                Item(samples.task, key.language, str(doc["question_id"]), record["label"], texts,
+                     row["digest"], record["label"], record["reply"] or "")
             )  # fmt: skip
     if len(judges) > 1:
-        listed = "; ".join(sorted(judges))
+        names = "; ".join(sorted(judges))
         raise DataError(
-            f"{options.out_dir}: labels of {len(judges)} judges: {listed}. Choose one's with "
+            f"{options.out_dir}: labels of {len(judges)} judges: {names}. Choose one's with "
             "--languages or --datasets, or run again with one judge"
         )
     return items, model
@@ -184,12 +184,12 @@ def _judged(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what the page needs of a sample; None without a judge."""
     if "n_judged" not in row:
         return None
-    answer, judged, doc = responses_in(row["filtered_resps"][0])[0], row["n_judged"], row["doc"]
-    if not {"label", "reply", "judge"} <= judged.keys():
+    answer, record, doc = responses_in(row["filtered_resps"][0])[0], row["n_judged"], row["doc"]
+    if not {"label", "reply", "judge"} <= record.keys():
         raise TypeError("n_judged: no label with its reply")
     if not all(isinstance(text, str) for text in (answer, doc["question"], doc["reference"])):
         raise TypeError("question, reference and answer are texts")
-    return {"doc": doc, "n_judged": judged, "answer": answer, "digest": answer_digest(row)}
+    return {"doc": doc, "n_judged": record, "answer": answer, "digest": answer_digest(row)}
 
 
 def read_translations(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[list[Item], str]:
@@ -200,19 +200,19 @@ def read_translations(options: argparse.Namespace, skipped: Counter[Any]) -> tup
         for _, (doc, results, english) in samples.stream_first(
             lambda row, record=record: _translated(row, record), hint=_TRANSLATED_HINT
         ):
-            for place, code in enumerate(doc["text"]):
+            for position, code in enumerate(doc["text"]):
                 if code == "en" or code not in english:
                     continue
-                answer, translation = responses_in(results[place])[0], english[code]
+                answer, translation = responses_in(results[position])[0], english[code]
                 if not answer.strip() or not (translation or "").strip():
                     skipped[code, "no translation"] += 1
                 elif answer.strip() == translation.strip():
                     skipped[code, "nothing translated"] += 1
                 else:
-                    shown = [("Answer, by the model", answer, code),
+                    texts = [("Answer, by the model", answer, code),
                              ("Translation into English", translation, "en")]  # fmt: skip
                     items.append(
-                        Item(samples.task, code, str(doc["question_id"]), samples.task, shown,
+                        Item(samples.task, code, str(doc["question_id"]), samples.task, texts,
                              text_digest(answer + translation))
                     )  # fmt: skip
     return items, model
@@ -228,13 +228,13 @@ def _translated(row: Mapping[str, Any], record: str) -> tuple[Any, Any, dict[str
 def read_data(options: argparse.Namespace, skipped: Counter[Any]) -> Iterator[Item]:
     """Yield XLingHealth's questions with their correct answers, in English and in a language."""
     published = [key for key, info in XLINGHEALTH.items() if not info.bundled]
-    named = options.datasets or ",".join(published)
+    names = options.datasets or ",".join(published)
     settings = Settings.parse(read_metadata(options.metadata), {})
-    for name in chosen("--datasets", named, XLINGHEALTH, "no translations"):
+    for name in chosen("--datasets", names, XLINGHEALTH, "no translations"):
         data = load(XLINGHEALTH[name], settings.data_dir)
         for question in data.questions:
             answer = next((a.text for a in question.answers if a.label == 1), {})
-            both = {
+            texts = {
                 code: f"{question.text[code]}\n\n{answer[code]}"
                 for code in LANGUAGE_NAMES
                 if question.text.get(code) and answer.get(code)
@@ -242,13 +242,13 @@ def read_data(options: argparse.Namespace, skipped: Counter[Any]) -> Iterator[It
             for code in LANGUAGE_NAMES:
                 if code == "en":
                     continue
-                if code not in both or "en" not in both:
+                if code not in texts or "en" not in texts:
                     skipped[code, "text missing"] += 1
                     continue
-                shown = [("English question and answer", both["en"], "en"),
-                         ("Translation of both", both[code], code)]  # fmt: skip
-                digest = text_digest(both["en"] + both[code])
-                yield Item(f"{name}_{code}", code, question.id, name, shown, digest)
+                parts = [("English question and answer", texts["en"], "en"),
+                         ("Translation of both", texts[code], code)]  # fmt: skip
+                digest = text_digest(texts["en"] + texts[code])
+                yield Item(f"{name}_{code}", code, question.id, name, parts, digest)
 
 
 def _newest(options: argparse.Namespace, criteria: set[str], hint: str) -> list[tuple[Any, Any]]:
@@ -256,8 +256,8 @@ def _newest(options: argparse.Namespace, criteria: set[str], hint: str) -> list[
     newest = newest_samples(options.out_dir, criteria)
     if not newest:
         raise DataError(f"{options.out_dir}: no samples of {' or '.join(sorted(criteria))}. {hint}")
-    there = (key.dataset for key, _ in newest)
-    datasets = chosen("--datasets", options.datasets, there, "no samples")
+    keys_there = (key.dataset for key, _ in newest)
+    datasets = chosen("--datasets", options.datasets, keys_there, "no samples")
     return [(key, samples) for key, samples in newest if key.dataset in datasets]
 
 
@@ -280,12 +280,12 @@ def draw(items: Sequence[Item], language: str, n: int, seed: int) -> list[Item]:
         name = item.task if item.judge_label else item.task.removesuffix(f"_{language}")
         return hashlib.sha256(f"{seed}\0{name}\0{item.question_id}".encode()).digest()
 
-    drawn = [
+    sample = [
         item
         for stratum, group in groups.items()
         for item in sorted(group, key=random_key)[: sizes[stratum]]
     ]
-    return sorted(drawn, key=random_key)
+    return sorted(sample, key=random_key)
 
 
 def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
@@ -293,8 +293,8 @@ def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
     total = sum(counts.values())
     n = min(n, total)
     sizes = {name: n * count // total if total else 0 for name, count in counts.items()}
-    rest = {name: n * count % total if total else 0 for name, count in counts.items()}
-    for name in sorted(counts, key=lambda name: -rest[name])[: n - sum(sizes.values())]:
+    remainders = {name: n * count % total if total else 0 for name, count in counts.items()}
+    for name in sorted(counts, key=lambda name: -remainders[name])[: n - sum(sizes.values())]:
         sizes[name] += 1
     for name in [name for name, count in counts.items() if count and not sizes[name]]:
         largest = max(sizes, key=lambda other: sizes[other])
@@ -308,7 +308,7 @@ def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
 
 
 def page_data(
-    form: str, about: Mapping[str, str], items: Sequence[Item], *, blind: bool = False
+    form: str, description: Mapping[str, str], items: Sequence[Item], *, blind: bool = False
 ) -> dict[str, Any]:
     """Return what the page's script reads; its digest tells it from other pages."""
     words: dict[str, Any] = texts()["annotate"][form]
@@ -325,7 +325,7 @@ def page_data(
             dict(zip(("value", "wording", "meaning"), row, strict=True)) for row in choices
         ],
         "blind": blind,
-        "about": dict(about),
+        "about": dict(description),
         "columns": Annotation._fields,
         "items": [
             {**item._asdict(), "language_name": language_name(item.language)} for item in items

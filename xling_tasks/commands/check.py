@@ -77,11 +77,11 @@ def check(options: argparse.Namespace) -> Screen:
     return Screen("\n".join(rows), int(failed))
 
 
-def _run(name: str, look: Callable[[], Iterable[Line]]) -> list[Line]:
+def _run(name: str, inspect: Callable[[], Iterable[Line]]) -> list[Line]:
     """Return the lines of a check; an error is one too."""
     lines: list[Line] = []
     try:
-        lines.extend(look())
+        lines.extend(inspect())
     except (Exception, SystemExit) as error:
         kind = "" if isinstance(error, XlingError) else f"{type(error).__name__}: "
         lines.append(Line(name, FAIL, f"{kind}{error}"))
@@ -120,8 +120,8 @@ def check_packages() -> Iterator[Line]:
         if wrong:
             yield Line(name, OFF if extra else FAIL, ", ".join(wrong), install)
         else:
-            listed = ", ".join(f"{item.name} {version(item.name)}" for item in needed[:3])
-            yield Line(name, OK, listed + (", ..." if len(needed) > 3 else ""))
+            text = ", ".join(f"{item.name} {version(item.name)}" for item in needed[:3])
+            yield Line(name, OK, text + (", ..." if len(needed) > 3 else ""))
 
 
 def requirements_of(package: str, extra: str) -> Iterator[Requirement]:
@@ -230,7 +230,9 @@ def _check_hub(repository: str) -> Line:
 
 
 def _models(settings: Settings) -> Iterator[tuple[str, ModelConfig | None]]:
-    jurors = [(settings.judge_role(at), juror.spec) for at, juror in enumerate(settings.jurors)]
+    jurors = [
+        (settings.judge_role(number), juror.spec) for number, juror in enumerate(settings.jurors)
+    ]
     yield from jurors
     if not jurors:
         yield "judge", None

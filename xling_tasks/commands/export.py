@@ -33,8 +33,8 @@ EXAMPLE = FOLDER / "examples" / "mmedbench_trained.yaml"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling export mmedbench-train`, `trained-prompts`, `empathy-posts`."""
     kinds = parser.add_subparsers(title="what", required=True)
-    about = "write MMedBench's training questions as prompts with their answers"
-    train = kinds.add_parser("mmedbench-train", help=about, description=about)
+    summary = "write MMedBench's training questions as prompts with their answers"
+    train = kinds.add_parser("mmedbench-train", help=summary, description=summary)
     train.add_argument(
         "--kinds", default=",".join(KINDS), help="separated by commas (default %(default)s)"
     )
@@ -42,12 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(train, "new JSONL file")
     add_metadata(train)
     train.set_defaults(run=export_train)
-    about = "write an example of a prompt file for trained models"
-    example = kinds.add_parser("trained-prompts", help=about, description=about)
+    summary = "write an example of a prompt file for trained models"
+    example = kinds.add_parser("trained-prompts", help=summary, description=summary)
     add_output(example, "new YAML file")
     example.set_defaults(run=export_example)
-    about = "write posts that an empathy classifier was not trained on, as prompts"
-    posts = kinds.add_parser("empathy-posts", help=about, description=about)
+    summary = "write posts that an empathy classifier was not trained on, as prompts"
+    posts = kinds.add_parser("empathy-posts", help=summary, description=summary)
     text = "folder that the classifier was trained on"
     posts.add_argument("--data", type=user_path, required=True, metavar="DIR", help=text)
     posts.add_argument("--classifier", required=True, metavar="DIR", help="the classifier")

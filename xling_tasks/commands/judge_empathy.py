@@ -63,8 +63,8 @@ def judge_empathy(options: argparse.Namespace) -> str:
     row: dict[str, Any] = {"test part of": f"judge, {options.shots} examples"}
     unparsed = []
     for column, (name, short) in enumerate(zip(MECHANISMS, SHORT, strict=True)):
-        shown = examples([pairs[i] for i in parts.train], column, options.shots, seed)
-        labels = ask(test, shown, name, prompt, judge)
+        example_pairs = examples([pairs[i] for i in parts.train], column, options.shots, seed)
+        labels = ask(test, example_pairs, name, prompt, judge)
         scores = classification_scores([int(pair.present[column]) for pair in test], labels)
         for key, value in ((f"F1 {short}", scores.macro_f1), (f"accuracy {short}", scores.acc)):
             row[key] = "-" if value is None else f"{100 * value:.1f}"
@@ -83,13 +83,17 @@ def examples(pairs: Sequence[Pair], column: int, n: int, seed: int) -> list[tupl
 
 
 def ask(
-    pairs: Sequence[Pair], shown: Sequence[tuple[Pair, bool]], name: str, prompt: Any, judge: Any
+    pairs: Sequence[Pair],
+    example_pairs: Sequence[tuple[Pair, bool]],
+    name: str,
+    prompt: Any,
+    judge: Any,
 ) -> list[int | None]:
     """Return whether the judge finds a mechanism in each response: 1, 0, or None if unparsed."""
     blocks = [
         f"{quote_material(post=example.seeker, response=example.response)}\n"
         f"Right answer: {'YES' if present else 'NO'}"
-        for example, present in shown
+        for example, present in example_pairs
     ]
     prompts = [
         prompt.fill(

@@ -149,16 +149,16 @@ class Question:
 
 def read_runs(words: Sequence[str]) -> list[Run]:
     """Read the runs named on the command line: at least two, of different names."""
-    named: dict[str, Path] = {}
+    folder_of: dict[str, Path] = {}
     for word in words:
-        given, folder = named_folder(word)
-        name = given or folder.resolve().name
-        if name in named:
+        name_given, folder = named_folder(word)
+        name = name_given or folder.resolve().name
+        if name in folder_of:
             raise SettingError(f"two runs are called {name!r}; name them: NAME=FOLDER")
-        named[name] = folder
-    if len(named) < 2:
+        folder_of[name] = folder
+    if len(folder_of) < 2:
         raise SettingError("a ranking needs at least two runs")
-    return [_read_run(name, folder) for name, folder in named.items()]
+    return [_read_run(name, folder) for name, folder in folder_of.items()]
 
 
 def _read_run(name: str, folder: Path) -> Run:
@@ -231,12 +231,12 @@ def draw(
     questions: Sequence[Question], excluded: Mapping[str, Counter[str]], n: int, seed: int
 ) -> list[Question]:
     """Draw at most N questions of each language, the same for every order of the runs."""
-    drawn: list[Question] = []
+    sample: list[Question] = []
     for language in dict.fromkeys(question.language for question in questions):
         group = [question for question in questions if question.language == language]
-        drawn += sorted(group, key=lambda question: _digest(seed, "drawn", question.id))[:n]
+        sample += sorted(group, key=lambda question: _digest(seed, "drawn", question.id))[:n]
         excluded[language]["not_drawn"] += max(0, len(group) - n)
-    return drawn
+    return sample
 
 
 def _digest(*parts: object) -> str:
@@ -269,8 +269,8 @@ def ask_judge(questions: Sequence[Question], settings: Settings) -> dict[str, An
             question.status = "invalid" if response.texts else "no_response"
             continue
         question.status, ranks = "ranked", [0] * n
-        for place, shown in enumerate(response.value["ranking"], start=1):
-            ranks[question.order[shown - 1]] = place
+        for rank, number in enumerate(response.value["ranking"], start=1):
+            ranks[question.order[number - 1]] = rank
         question.ranks["judge"] = ranks
     repaired = sum(response.repaired for response in responses.values())
     return {
@@ -286,8 +286,8 @@ def _fill(template: Any, question: Question) -> str:
         question=doc["question"],
         options=[f"{letter}. {text}" for letter, text in doc["options"].items()],
         correct=", ".join(doc["answer"]),
-        rationales=[f"Rationale {place}: {question.answers[index].text}"
-                    for place, index in enumerate(question.order, start=1)],
+        rationales=[f"Rationale {number}: {question.answers[index].text}"
+                    for number, index in enumerate(question.order, start=1)],
     )  # fmt: skip
     language, count = language_name(question.language), str(len(question.order))
     return str(template.fill(material=material, count=count, language=language))
@@ -297,7 +297,7 @@ def read_human_ranks(
     path: Path, questions: Sequence[Question], names: Sequence[str]
 ) -> dict[str, Any]:
     """Take human rankings into the questions; return how many are ranked, invalid, missing."""
-    given: dict[str, dict[str, int]] = {}
+    by_question: dict[str, dict[str, int]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -308,7 +308,7 @@ def read_human_ranks(
         raise DataError(f"{path}: has no column {', '.join(missing)}")
     for number, row in enumerate(rows, start=2):
         question, model, rank_ = (str(row[name] or "").strip() for name in columns)
-        ranks = given.setdefault(question, {})
+        ranks = by_question.setdefault(question, {})
         problem = ""
         if model not in names:
             problem = f"column 'model': {model!r} is no run.{did_you_mean(model, names)}"
@@ -322,7 +322,7 @@ def read_human_ranks(
             ranks[model] = int(float(rank_))
     counts = Counter(ranked=0, invalid=0, no_ranking=0)
     for item in questions:
-        ranks = given.pop(item.id, {})
+        ranks = by_question.pop(item.id, {})
         if not ranks:
             counts["no_ranking"] += 1
         elif sorted(ranks.values()) != list(range(1, len(names) + 1)):
@@ -330,7 +330,7 @@ def read_human_ranks(
         else:
             counts["ranked"] += 1
             item.ranks["human"] = [ranks[name] for name in names]
-    return {"file": path.name, **counts, "unknown_questions": len(given)}
+    return {"file": path.name, **counts, "unknown_questions": len(by_question)}
 
 
 # The summary
@@ -354,9 +354,9 @@ def summarize(
             start = {"rater": rater, "language": language}
             summary["points"] += _means(rows, start, "model", names)
             if rater == "judge":
-                shown = [[row[i] for i in q.order] for q, row in zip(rated, rows, strict=True)]
-                places = range(1, len(names) + 1)
-                summary["positions"] += _means(shown, start, "position", places)
+                in_order = [[row[i] for i in q.order] for q, row in zip(rated, rows, strict=True)]
+                ranks = range(1, len(names) + 1)
+                summary["positions"] += _means(in_order, start, "position", ranks)
         for metric, scored in _scored(group, differing).items():
             rows = [score_points(scores) for _, scores in scored]
             start = {"metric": metric, "language": language}
@@ -371,7 +371,9 @@ def summarize(
         for f in published(source="mmedbench", table=name)
         if len(runs) == _PUBLISHED_MODELS  # else points are on another scale
     ]  # fmt: skip
-    summary["metrics_left_out"] = {code: left for code, left in differing.items() if left}
+    summary["metrics_left_out"] = {
+        code: n_questions for code, n_questions in differing.items() if n_questions
+    }
     return summary
 
 
@@ -412,14 +414,14 @@ def _pooled(
 ) -> Iterator[dict[str, Any]]:
     """Yield the agreement of a rater with each metric, and of people with the judge."""
     rated = [q for q in questions if rater in q.ranks]
-    others: dict[str, list[tuple[Question, Sequence[float]]]] = {
+    by_metric: dict[str, list[tuple[Question, Sequence[float]]]] = {
         name: [(q, score_points(scores)) for q, scores in pairs]
         for name, pairs in _scored(rated, differing).items()
     }
-    judged = [(q, points(q.ranks["judge"])) for q in rated if "judge" in q.ranks]
-    if rater == "human" and judged:
-        others["judge"] = [*judged]
-    for name, pairs in others.items():
+    by_judge = [(q, points(q.ranks["judge"])) for q in rated if "judge" in q.ranks]
+    if rater == "human" and by_judge:
+        by_metric["judge"] = [*by_judge]
+    for name, pairs in by_metric.items():
         first = _mean_by_language([(q.language, points(q.ranks[rater])) for q, _ in pairs])
         second = _mean_by_language([(q.language, row) for q, row in pairs])
         agreement = pooled_agreement(first, second)

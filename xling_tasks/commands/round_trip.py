@@ -87,13 +87,13 @@ def measure(
             return []
         return [(second, text), (first, other)]
 
-    asked = [p for code in codes for both in zip(texts, back[code], strict=True)
-             for p in pairs_of(*both)]  # fmt: skip
-    verified = verify_claims(asked, prompts.get("support", "en"), judge)
-    supported = dict(zip(asked, verified, strict=True))
+    required = [p for code in codes for texts_pair in zip(texts, back[code], strict=True)
+             for p in pairs_of(*texts_pair)]  # fmt: skip
+    verified = verify_claims(required, prompts.get("support", "en"), judge)
+    supported = dict(zip(required, verified, strict=True))
     rows = []
     for code in codes:
-        pairs = [pairs_of(*both) for both in zip(texts, back[code], strict=True)]
+        pairs = [pairs_of(*texts_pair) for texts_pair in zip(texts, back[code], strict=True)]
         scores = [claim_scores(*((supported[p] for p in two) if two else (None, None)))
                   for two in pairs]  # fmt: skip
         printed = published(source="found_in_translation", table="Table 1", language=code)
@@ -111,10 +111,10 @@ def measure(
 
 
 def _translate_twice(texts: Sequence[str], code: str, translator: Translator) -> list[str | None]:
-    there = translator.translate(texts, "en", code)
-    translated = [text for text in there if text is not None]
+    forward = translator.translate(texts, "en", code)
+    translated = [text for text in forward if text is not None]
     back = dict(zip(translated, translator.translate(translated, code, "en"), strict=True))
-    return [None if text is None else back[text] for text in there]
+    return [None if text is None else back[text] for text in forward]
 
 
 def _read_texts(path: Path | None) -> list[str]:

@@ -138,7 +138,9 @@ def find_groups(
     return {group: groups[group] for group in present}, notes
 
 
-def write_group(to: Path, at: int, group: Group, sources: Sequence[TaskResults]) -> dict[str, Any]:
+def write_group(
+    to: Path, number: int, group: Group, sources: Sequence[TaskResults]
+) -> dict[str, Any]:
     """Write the files of a group; return what the page's list of groups says of it."""
     questions: dict[str, dict[str, dict[str, Any]]] = {}
     for source in sources:
@@ -161,9 +163,9 @@ def write_group(to: Path, at: int, group: Group, sources: Sequence[TaskResults])
             rows.append(
                 {"id": question, "title": title, "gap": find_gap(ordered), "languages": ordered}
             )
-        path = to / "data" / f"{at}_{start // CHUNK}.js"
-        write_call(path, canary, "texts", at, start // CHUNK, chunk)
-    write_call(to / "data" / f"{at}.js", canary, "rows", at, rows)
+        path = to / "data" / f"{number}_{start // CHUNK}.js"
+        write_call(path, canary, "texts", number, start // CHUNK, chunk)
+    write_call(to / "data" / f"{number}.js", canary, "rows", number, rows)
     definition = CRITERIA.get(group.criterion)
     return {
         **group._asdict(), "title": definition.title if definition else group.criterion,

@@ -42,21 +42,25 @@ def topics(options: argparse.Namespace) -> str:
     counts = Counter(topic_of.values())
     order = [*names, UNCLASSIFIED]
     rows = [{"topic": name, "questions": counts[name]} for name in order if counts[name]]
-    said = f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED}"
-    shown = f"{options.to}: {many(len(topic_of), 'question')}, {said}. Judge: {judge.signature}"
-    return f"{table(rows)}\n\n{shown}"
+    unclassified = f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED}"
+    line = (
+        f"{options.to}: {many(len(topic_of), 'question')}, {unclassified}. Judge: {judge.signature}"
+    )
+    return f"{table(rows)}\n\n{line}"
 
 
 def _classify(
     texts: Mapping[str, str], names: Sequence[str], prompt: Any, judge: Any
 ) -> dict[str, str]:
     """Return question -> topic; those without a readable reply are unclassified."""
-    listed = "\n".join(f"- {name}" for name in names)
-    asked = {question: prompt.fill(material=quote_material(question=text), topics=listed)
+    listing = "\n".join(f"- {name}" for name in names)
+    prompts = {question: prompt.fill(material=quote_material(question=text), topics=listing)
              for question, text in texts.items()}  # fmt: skip
-    came = ask_json(judge, [*asked.values()], object_schema(topic=[*names]))
-    said = {question: came[text].value for question, text in asked.items()}
-    return {question: value["topic"] if value else UNCLASSIFIED for question, value in said.items()}
+    responses = ask_json(judge, [*prompts.values()], object_schema(topic=[*names]))
+    values = {question: responses[text].value for question, text in prompts.items()}
+    return {
+        question: value["topic"] if value else UNCLASSIFIED for question, value in values.items()
+    }
 
 
 def _texts(tasks: Sequence[Any]) -> dict[str, str]:

@@ -120,8 +120,8 @@ def train_empathy(options: argparse.Namespace) -> str:
         card["seeds"].append({"seed": seed, "rows": sizes, **details, "test": scores})
         card["mean"] = _mean_over_seeds(card["seeds"])
         if seed == seeds[0]:
-            about = {key: card[key] for key in ("backend", "data", "trained_with")}
-            save_classifier(model, folder, {**about, "seed": seed})
+            description = {key: card[key] for key in ("backend", "data", "trained_with")}
+            save_classifier(model, folder, {**description, "seed": seed})
         save_card(folder, card)
     load_classifier.cache_clear()
     return describe(card, folder)
@@ -133,9 +133,9 @@ def _count(data: EmpathyData, column: int) -> int:
 
 def _validate(options: argparse.Namespace) -> None:
     """Refuse options of the other backend and wrong numbers before the data are read."""
-    given = [name for name in _TRAINING if getattr(options, name) is not None]
-    if options.backend == "linear" and given:
-        raise SettingError(f"--{given[0].replace('_', '-')} is for --backend transformer")
+    names = [name for name in _TRAINING if getattr(options, name) is not None]
+    if options.backend == "linear" and names:
+        raise SettingError(f"--{names[0].replace('_', '-')} is for --backend transformer")
     if options.lr is not None and not 0 < options.lr < 1:
         raise SettingError(f"--lr: must be above 0 and below 1, got {options.lr}")
 
@@ -152,8 +152,8 @@ def _fit(
         import transformers  # noqa: F401
     except ImportError as error:
         raise SettingError(f"--backend transformer: {error}; install the extra `hf`") from error
-    given = {name: getattr(options, name) for name in _TRAINING}
-    settings = training.TrainSettings(**{k: v for k, v in given.items() if v is not None})
+    arguments = {name: getattr(options, name) for name in _TRAINING}
+    settings = training.TrainSettings(**{k: v for k, v in arguments.items() if v is not None})
     model = training.fit(train, dev, seed, settings)
     return model, {
         "fitted_on": "train, for the epochs that were best on dev",

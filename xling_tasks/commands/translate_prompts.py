@@ -97,8 +97,8 @@ def _add_language(rows: Sequence[dict[str, Any]], code: str, translator: Transla
     missing = [row for row in rows if not row.get(name)]
     texts = translator.translate([row["en"] for row in missing], "en", code)
     for row, text in zip(missing, texts, strict=True):
-        whole = text is not None and placeholders(text) == placeholders(row["en"])
-        row[name] = text if whole else None
+        complete = text is not None and placeholders(text) == placeholders(row["en"])
+        row[name] = text if complete else None
     return [str(row["id"]) for row in missing if row[name] is None]
 
 
@@ -106,18 +106,18 @@ def _read_rows(path: Path) -> list[dict[str, Any]]:
     """Read the lines of a file, each with at least `id` and `en`; `zh-CN` becomes `zh`."""
     rows = []
     for number, row in json_objects(path, expected=ROW):
-        where = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         for name in ("id", "en"):
             value = row.get(name)
             number_id = name == "id" and type(value) is int
             if not number_id and not (isinstance(value, str) and value.strip()):
-                raise DataError(f"{where}, field {name!r}: expected a text")
+                raise DataError(f"{location}, field {name!r}: expected a text")
         renamed: dict[str, Any] = {}
         for name, value in row.items():
             code = None if name in ABOUT_FIELDS else language_of(name)
             field = name if code is None else FIELDS.get(code, name)
             if field in renamed:
-                raise DataError(f"{where}, field {name!r}: {field!r} appears twice")
+                raise DataError(f"{location}, field {name!r}: {field!r} appears twice")
             renamed[field] = value
         rows.append(renamed)
     if not rows:

@@ -172,8 +172,8 @@ class Backend:
         """Return the generation arguments of a greedy response."""
         # Some servers refuse an empty list of stops; this one ends a text anyway.
         stops = list(until) or ["<|endoftext|>"]
-        room = self.config.max_gen_toks
-        return {"temperature": 0.0, "do_sample": False, "until": stops, "max_gen_toks": room}
+        max_tokens = self.config.max_gen_toks
+        return {"temperature": 0.0, "do_sample": False, "until": stops, "max_gen_toks": max_tokens}
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:

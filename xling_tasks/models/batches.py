@@ -95,24 +95,27 @@ class BatchInterface:
         """
         prefix = hashlib.sha256(self._root.encode()).hexdigest()[:16] + "/"
         batches = {key: b for key, b in self.noted.get_all().items() if key.startswith(prefix)}
-        wanted, rest = _find(batches, payloads)
-        if wanted:
+        positions_of, remaining = _find(batches, payloads)
+        if positions_of:
             log.warning(
                 "%s: %d requests are in batches submitted before; they are not paid again",
-                self._client.role, sum(map(len, wanted.values())),
+                self._client.role, sum(map(len, positions_of.values())),
             )  # fmt: skip
-        for lines in _split_files(self._endpoint, payloads, rest):
+        for lines in _split_files(self._endpoint, payloads, remaining):
             content = b"".join(line for _, line in lines.values())
             file = {"file": ("requests.jsonl", content, "application/jsonl")}
             uploaded = self._call("POST", "/files", files=file, data={"purpose": "batch"})
             key = prefix + str(uploaded["id"])
             batches[key] = {"id": self._create(uploaded["id"]), "ids": [*lines]}
             self.noted.put_many({key: batches[key]})
-            wanted[key] = {request: i for request, (i, _) in lines.items()}
-        return {key: batches[key] for key in wanted}, wanted
+            positions_of[key] = {request: i for request, (i, _) in lines.items()}
+        return {key: batches[key] for key in positions_of}, positions_of
 
     def _wait(
-        self, batches: dict[str, Batch], wanted: Mapping[str, Mapping[str, int]], settle: Settle
+        self,
+        batches: dict[str, Batch],
+        positions_of: Mapping[str, Mapping[str, int]],
+        settle: Settle,
     ) -> None:
         """Wait for batches, and settle what each brings."""
         wait, done = _FIRST_WAIT, dict.fromkeys(batches, 0)
@@ -124,7 +127,7 @@ class BatchInterface:
                     counts = state.get("request_counts") or {}
                     done[key] = sum(int(counts.get(kind) or 0) for kind in ("completed", "failed"))
                     if state["status"] in _ENDED:
-                        self._take(state, key, batches.pop(key), wanted[key], settle)
+                        self._take(state, key, batches.pop(key), positions_of[key], settle)
                 bar.n = min(total, sum(done.values()))
                 bar.refresh()
                 if batches:
@@ -132,7 +135,7 @@ class BatchInterface:
                     wait = min(_LONGEST_WAIT, 1.3 * wait)
 
     def _take(
-        self, state: Mapping[str, Any], key: str, batch: Batch, wanted: Mapping[str, int],
+        self, state: Mapping[str, Any], key: str, batch: Batch, positions_of: Mapping[str, int],
         settle: Settle,
     ) -> None:  # fmt: skip
         """Settle the requests of a batch that has ended, and note what of it is not taken yet.
@@ -158,7 +161,7 @@ class BatchInterface:
         for request, item in map(self._parse_line, lines):
             if not isinstance(results.get(request), ModelResponse):
                 results[request] = item
-        for request, i in wanted.items():
+        for request, i in positions_of.items():
             item = results.get(request, RequestFailed(f"not in the {state['status']} batch"))
             if isinstance(item, RequestFailed):
                 self._client.breaker.record_failure(item)
@@ -166,10 +169,10 @@ class BatchInterface:
                 self._client.breaker.record_response()
             settle(i, item)
         # Requests equal to what was wanted here were taken before a run ended.
-        taken = {request.partition(".")[0] for request in wanted}
-        left = [request for request in batch["ids"] if request.partition(".")[0] not in taken]
-        if left:
-            self.noted.put_many({key: {**batch, "ids": left}})
+        taken = {request.partition(".")[0] for request in positions_of}
+        pending = [request for request in batch["ids"] if request.partition(".")[0] not in taken]
+        if pending:
+            self.noted.put_many({key: {**batch, "ids": pending}})
         else:
             self.noted.discard([key])
 
@@ -178,8 +181,10 @@ class BatchInterface:
         body = {"input_file_id": file, "endpoint": self._endpoint, "completion_window": "24h"}
 
         def submit(number: int) -> str:
-            listed = self._call("GET", "/batches", params={"limit": 100}) if number > 1 else {}
-            ids = [row["id"] for row in listed.get("data", ()) if row.get("input_file_id") == file]
+            response = self._call("GET", "/batches", params={"limit": 100}) if number > 1 else {}
+            ids = [
+                row["id"] for row in response.get("data", ()) if row.get("input_file_id") == file
+            ]
             created = ids or [json.loads(self._once("POST", "/batches", json=body))["id"]]
             return str(created[0])
 
@@ -213,8 +218,8 @@ class BatchInterface:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return request, RequestFailed("no JSON in a line of the results")
 
-    def _call(self, method: str, path: str, **more: Any) -> Any:
-        return self._retry(lambda _: json.loads(self._once(method, path, **more)))
+    def _call(self, method: str, path: str, **options: Any) -> Any:
+        return self._retry(lambda _: json.loads(self._once(method, path, **options)))
 
     def _read(self, path: str, limit: int) -> bytes:
         return bytes(self._retry(lambda _: self._once("GET", path, limit)))
@@ -235,7 +240,7 @@ class BatchInterface:
             breaker.check()  # raises where nothing has come for minutes
             time.sleep(policy.wait(failure, number))
 
-    def _once(self, method: str, path: str, limit: int = MAX_BYTES, **more: Any) -> bytes:
+    def _once(self, method: str, path: str, limit: int = MAX_BYTES, **options: Any) -> bytes:
         """Return the body of one response."""
         import requests
 
@@ -245,7 +250,8 @@ class BatchInterface:
             with requests.request(
                 method, f"{self._root}{path}{self._query}", headers=headers, stream=True,
                 timeout=self._client.policy.timeout,
-                verify=verify if getattr(self._lm, "verify_certificate", True) else False, **more,
+                verify=verify if getattr(self._lm, "verify_certificate", True) else False,
+                **options,
             ) as response:  # fmt: skip
                 data = bytearray()
                 for chunk in response.iter_content(2**16):
@@ -278,14 +284,14 @@ def _find(
     equal: dict[str, list[int]] = defaultdict(list)
     for i, payload in payloads.items():
         equal[_digest(payload)].append(i)
-    wanted: dict[str, dict[str, int]] = defaultdict(dict)
-    rest: list[int] = []
+    positions_of: dict[str, dict[str, int]] = defaultdict(dict)
+    remaining: list[int] = []
     for digest, positions in equal.items():
-        left = in_batches[digest][-len(positions) :]
-        for (key, request), i in zip(left, positions, strict=False):
-            wanted[key][request] = i
-        rest += positions[len(left) :]
-    return wanted, sorted(rest)
+        unclaimed = in_batches[digest][-len(positions) :]
+        for (key, request), i in zip(unclaimed, positions, strict=False):
+            positions_of[key][request] = i
+        remaining += positions[len(unclaimed) :]
+    return positions_of, sorted(remaining)
 
 
 def _split_files(

@@ -85,8 +85,8 @@ def verify_claims(
         if not text.strip():
             continue
         prompts[claims, text] = []
-        for at in range(0, len(claims), CLAIMS_PER_PROMPT):
-            chunk = claims[at : at + CLAIMS_PER_PROMPT]
+        for start in range(0, len(claims), CLAIMS_PER_PROMPT):
+            chunk = claims[start : start + CLAIMS_PER_PROMPT]
             filled = fill_support(prompt, chunk, text)
             prompts[claims, text].append(filled)
             counts[filled] = len(chunk)

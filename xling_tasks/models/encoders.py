@@ -60,9 +60,9 @@ def require_published_encoders(settings: Mapping[str, Any]) -> None:
         chosen = settings.get(name)
         if not isinstance(chosen, EncoderConfig):
             continue
-        given = json.loads(chosen.arguments)
+        arguments = json.loads(chosen.arguments)
         paper = usual["model"].rpartition("/")[2]
-        if Path(given["model"]).name != paper or "layer" in given:
+        if Path(arguments["model"]).name != paper or "layer" in arguments:
             raise SettingError(
                 f"--metadata protocol=published: the papers' {name} is {paper} with its usual "
                 f"layer, and {name}={chosen.arguments} contradicts it; name a folder of that name, "

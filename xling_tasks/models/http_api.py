@@ -127,5 +127,5 @@ def _contents(lm: Any, request: ApiRequest) -> list[Any]:
     if not lm.tokenized_requests:
         return [request.context]
     tokens = lm.tok_encode([request.context], add_special_tokens=lm.add_bos_token)[0]
-    room = lm.max_length - int(request.gen_kwargs.get("max_gen_toks", lm._max_gen_toks))
-    return [tokens[-max(1, room) :]]
+    max_tokens = lm.max_length - int(request.gen_kwargs.get("max_gen_toks", lm._max_gen_toks))
+    return [tokens[-max(1, max_tokens) :]]

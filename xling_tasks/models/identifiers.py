@@ -67,11 +67,15 @@ def labels_for(labels: Collection[str], language: str) -> frozenset[str]:
     if row is not None:
         codes |= {alias.partition("_")[0] for alias in row.aliases} | {*row.members}
     scripts, usual_row = deciding_scripts(language), find_language(code)
-    stated = {script for script, names in SCRIPTS.items() if scripts and set(names) & set(scripts)}
+    declared = {
+        script for script, names in SCRIPTS.items() if scripts and set(names) & set(scripts)
+    }
     usual = usual_row.script if usual_row is not None else ""
     # Labels without a script mean the usual one.
-    unusual = bool(stated) and usual not in stated and (usual_row is not None or langid_knows(code))
-    allowed = stated or ({usual} if usual and has_own_script(code) else set())
+    unusual = (
+        bool(declared) and usual not in declared and (usual_row is not None or langid_knows(code))
+    )
+    allowed = declared or ({usual} if usual and has_own_script(code) else set())
 
     def means_language(label: str) -> bool:
         label_code, _, script = label.partition("_")

@@ -175,11 +175,13 @@ class JudgePanel:
         """Return the votes on every input, in order."""
         by_judge = []
         answers = [item for item in inputs if item.answer.strip()]
-        for judge, both in zip(self.judges, self.both_orders, strict=True):
+        for judge, twice in zip(self.judges, self.both_orders, strict=True):
             results = label_answers(inputs, prompt, judge)
-            exchanged = [item.swap() for item in answers] if both else []
-            others = dict(zip(answers, label_answers(exchanged, prompt, judge), strict=both))
-            by_judge.append([JudgeVote(result, others.get(item))
+            exchanged = [item.swap() for item in answers] if twice else []
+            swapped_results = dict(
+                zip(answers, label_answers(exchanged, prompt, judge), strict=twice)
+            )
+            by_judge.append([JudgeVote(result, swapped_results.get(item))
                              for item, result in zip(inputs, results, strict=True)])  # fmt: skip
         return [take_majority(votes) for votes in zip(*by_judge, strict=True)]
 

@@ -17,7 +17,7 @@ SELF = "self"
 _FORM = '{"model": "<harness model>", "model_args": {...}}'
 
 
-def parse_model_name(name: str, value: Any, known: Sequence[str], form: str) -> dict[str, Any]:
+def parse_model_name(name: str, value: Any, keys: Sequence[str], form: str) -> dict[str, Any]:
     """Parse a setting that is a model's name, or an object with `model` and other `known` keys.
 
     Raises:
@@ -29,7 +29,7 @@ def parse_model_name(name: str, value: Any, known: Sequence[str], form: str) -> 
         raise SettingError(
             f"{name}: expected {form}, and --metadata as a whole JSON, got {value!r:.80}"
         )
-    refuse_unknown(f"{name}.", value, known)
+    refuse_unknown(f"{name}.", value, keys)
     return dict(value)
 
 

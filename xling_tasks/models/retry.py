@@ -130,10 +130,10 @@ class CircuitBreaker:
         if self._failed_in_row >= max(3, min(n_requests or self._limit, self._limit)):
             raise self.unavailable(f"{self._failed_in_row} requests in a row failed")
 
-    def unavailable(self, why: str) -> ServiceUnavailable:
+    def unavailable(self, reason: str) -> ServiceUnavailable:
         """Return the error that ends the run."""
         return ServiceUnavailable(
-            f"{self.role}: the service does not work ({why}; {format_reasons(self._reasons)}). "
+            f"{self.role}: the service does not work ({reason}; {format_reasons(self._reasons)}). "
             "Everything so far is kept: start the same command again to go on"
         )
 

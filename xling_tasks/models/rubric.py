@@ -73,8 +73,10 @@ def build_prompts(
 
     What is equal for all criteria stands first, so that it is billed as a shared prefix.
     """
-    for at in range(0, len(item.criteria), batch):
-        part = [f"{n}. {text}" for n, text in enumerate(item.criteria[at : at + batch], start=1)]
+    for start in range(0, len(item.criteria), batch):
+        part = [
+            f"{n}. {text}" for n, text in enumerate(item.criteria[start : start + batch], start=1)
+        ]
         texts = quote_material(conversation=item.conversation, answer=item.answer, criteria=part)
         yield prompt.fill(material=texts, language=item.language), len(part)
 

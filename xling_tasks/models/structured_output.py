@@ -42,8 +42,8 @@ def _quote(value: Any) -> str:
 
 def object_schema(**fields: Any) -> dict[str, Any]:
     """Return the schema of an object: each field a type, a list of its values, or a schema."""
-    rest = {"required": [*fields], "additionalProperties": False}
-    return {"type": "object", "properties": {n: _field(f) for n, f in fields.items()}, **rest}
+    options = {"required": [*fields], "additionalProperties": False}
+    return {"type": "object", "properties": {n: _field(f) for n, f in fields.items()}, **options}
 
 
 def array_schema(items: Any) -> dict[str, Any]:
@@ -123,17 +123,17 @@ def ask_json(
 
 def find_object(response: str, schema: Mapping[str, Any], prompt: str = "") -> Any:
     """Return the last object in a response that fits the schema and does not quote the prompt."""
-    text, decoder, result, at = strip_reasoning(response) or "", json.JSONDecoder(), None, -1
-    while (at := text.find("{", at + 1)) >= 0:
+    text, decoder, result, position = strip_reasoning(response) or "", json.JSONDecoder(), None, -1
+    while (position := text.find("{", position + 1)) >= 0:
         try:
-            value, end = decoder.raw_decode(text, at)
+            value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             continue
         if not fits(value, schema):
             continue
-        if _quote(text[at:end])[1:-1] not in prompt:
+        if _quote(text[position:end])[1:-1] not in prompt:
             result = value
-        at = end - 1
+        position = end - 1
     return result
 
 

@@ -123,17 +123,17 @@ class ModelClient:
 
     def _send_by_batches(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         """Send all by batches; what failed in them (an expired one) once more."""
-        again: list[int] = []
+        unsent: list[int] = []
 
         def settle_or_repeat(i: int, item: ModelResponse | RequestFailed) -> None:
             if isinstance(item, RequestFailed) and item.retry:
-                again.append(i)
+                unsent.append(i)
             else:
                 settle(i, item)
 
         self._batches.send(self, requests, range(len(requests)), settle_or_repeat)
-        if again:
-            self._batches.send(self, requests, again, settle)
+        if unsent:
+            self._batches.send(self, requests, unsent, settle)
 
     def _send_each(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         """Send every request alone, in a thread: the caller may run an event loop itself."""
@@ -209,7 +209,9 @@ class ModelClient:
         for i, request in enumerate(requests):
             key = json.dumps(request.gen_kwargs, sort_keys=True, default=str)
             groups.setdefault(key, []).append(i)
-        batches = [g[at : at + BATCH] for g in groups.values() for at in range(0, len(g), BATCH)]
+        batches = [
+            g[start : start + BATCH] for g in groups.values() for start in range(0, len(g), BATCH)
+        ]
         batches.reverse()
         while batches:
             batch = batches.pop()

@@ -13,8 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from xling_tasks.commands.submit import hf, mmedbench
 
     kinds = parser.add_subparsers(title="submissions", required=True)
-    about = "write the files that MMedBench's leaderboard takes"
-    bench = kinds.add_parser("mmedbench", help=about, description=about)
+    summary = "write the files that MMedBench's leaderboard takes"
+    bench = kinds.add_parser("mmedbench", help=summary, description=summary)
     add_folder(bench)
     add_output(bench, "folder to write")
     bench.add_argument("--only", choices=["mcqa", "rationale"], help="one half of the submission")
@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the _ft tasks, or the others; needed only where OUT holds both",
     )  # fmt: skip
     bench.set_defaults(run=mmedbench.run)
-    about = "write results into a model card for the Hub"
-    hub = kinds.add_parser("hf", help=about, description=about)
+    summary = "write results into a model card for the Hub"
+    hub = kinds.add_parser("hf", help=summary, description=summary)
     add_folder(hub)
     hub.add_argument("--model-id", required=True, metavar="ORG/NAME", help="model on the Hub")
     hub.add_argument(

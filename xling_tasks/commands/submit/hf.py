@@ -72,16 +72,16 @@ def run(options: argparse.Namespace) -> str:
     )
 
 
-def _check_id(option: str, given: str) -> None:
+def _check_id(option: str, value: str) -> None:
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
     try:
-        validate_repo_id(given)
-        valid = given.count("/") == 1
+        validate_repo_id(value)
+        valid = value.count("/") == 1
     except HFValidationError:
         valid = False
     if not valid:
-        raise DataError(f"{option} {given}: not of the form ORG/NAME")
+        raise DataError(f"{option} {value}: not of the form ORG/NAME")
 
 
 def _read_model(out: Path) -> Model:
@@ -98,8 +98,8 @@ def _read_model(out: Path) -> Model:
         if results.run.config.get("limit") is not None:
             problems.append(f"{results.task} was run with --limit")
         elif count["effective"] != count["original"]:
-            asked = f"{count['effective']} of {count['original']}"
-            problems.append(f"{results.task} has {asked} questions")
+            counts_text = f"{count['effective']} of {count['original']}"
+            problems.append(f"{results.task} has {counts_text} questions")
         elif task.task_key.dataset in BUNDLED_SAMPLES:
             problems.append(f"{results.task} is over the bundled sample")
     if problems:
@@ -122,11 +122,11 @@ def refuse_unscored(scores: Sequence[Score], model: Model) -> None:
     }
     problems = []
     for score in scores:
-        asked = counts.get((score.criterion, score.dataset))
+        n_asked = counts.get((score.criterion, score.dataset))
         main = score.criterion in CRITERIA and is_main(score)
-        if main and asked and score.n is not None and score.n < (1 - MOST_UNSCORED) * asked:
+        if main and n_asked and score.n is not None and score.n < (1 - MOST_UNSCORED) * n_asked:
             name = f"{_metric_name(score)} in {language_name(score.language)}"
-            problems.append(f"{name}: {score.n} of {asked} questions have a score")
+            problems.append(f"{name}: {score.n} of {n_asked} questions have a score")
     if problems:
         raise DataError(f"not ready to submit: {'; '.join(problems)}. Ask the others again")
 
@@ -136,7 +136,7 @@ def is_main(score: Score) -> bool:
     return score.language in LANGUAGES and score.metric in CRITERIA[score.criterion].submission.main
 
 
-def eval_results(scores: Sequence[Score], model: Model, own: str | None) -> list[Any]:
+def eval_results(scores: Sequence[Score], model: Model, custom_id: str | None) -> list[Any]:
     """Make the entries of a model-index: main metrics over datasets that lie on the Hub.
 
     The language stands in the configuration: the Hub puts entries together by dataset,
@@ -154,7 +154,7 @@ def eval_results(scores: Sequence[Score], model: Model, own: str | None) -> list
         if criterion is None or not is_main(score):
             continue
         found = data.get((score.criterion, score.dataset), {})
-        hub = own if found.get("kind") == "own" else _hub_id(score.dataset, found)
+        hub = custom_id if found.get("kind") == "own" else _hub_id(score.dataset, found)
         if score.value is None or hub is None:
             continue
         language = language_name(score.language)
@@ -209,13 +209,13 @@ def _load_card(options: argparse.Namespace) -> Any:
 
 def add_results(card: Any, results: Sequence[Any], name: str) -> None:
     """Put results into a card's metadata, in place of earlier ones over the same data."""
-    ours = {(result.dataset_type, result.dataset_config) for result in results}
-    others = [
+    replaced = {(result.dataset_type, result.dataset_config) for result in results}
+    remaining = [
         result
         for result in card.data.eval_results or []
-        if (result.dataset_type, result.dataset_config) not in ours
+        if (result.dataset_type, result.dataset_config) not in replaced
     ]
-    card.data.eval_results = [*others, *results]
+    card.data.eval_results = [*remaining, *results]
     card.data.model_name = card.data.model_name or name
 
 

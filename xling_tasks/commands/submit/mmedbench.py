@@ -131,9 +131,9 @@ def find_tasks(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, li
     refuse_mixed_models(out, [task.run for of_kind in tasks.values() for task in of_kind])
     for of_kind in tasks.values():
         pairs = [(of_kind[0], task) for task in of_kind]
-        if unlike := find_differences(pairs, across_languages=True):
-            listed = "; ".join(item.describe(of_kind[0].task) for item in unlike)
-            raise DataError(f"{out}: the languages were run with different settings: {listed}")
+        if differences := find_differences(pairs, across_languages=True):
+            text = "; ".join(item.describe(of_kind[0].task) for item in differences)
+            raise DataError(f"{out}: the languages were run with different settings: {text}")
     return tasks
 
 

@@ -62,13 +62,13 @@ def load_classifier(path: str) -> EmpathyClassifier:
         SettingError: If it holds none, or one that this version cannot read.
     """
     folder, location = user_path(path), f"--metadata empathy_classifier={path}"
-    about, card = (_read_json(folder / name, location) for name in (_ABOUT, _METRICS))
-    if about.get("format") != FORMAT or about.get("backend") not in BACKENDS:
+    description, card = (_read_json(folder / name, location) for name in (_ABOUT, _METRICS))
+    if description.get("format") != FORMAT or description.get("backend") not in BACKENDS:
         raise SettingError(
             f"{location}: {_ABOUT} is of another version of xling-tasks; train it again"
         )
     try:
-        model = BACKENDS[about["backend"]].load(folder)
+        model = BACKENDS[description["backend"]].load(folder)
     except ImportError as error:
         raise SettingError(f"{location}: {error}; install the extra `hf`") from error
     except Exception as error:  # files that another version of a library wrote
@@ -76,7 +76,7 @@ def load_classifier(path: str) -> EmpathyClassifier:
         raise SettingError(
             f"{location}: cannot be loaded ({type(error).__name__}: {first}); train it again"
         ) from error
-    return EmpathyClassifier(_signature(about, digest_of(folder)), card, model)
+    return EmpathyClassifier(_signature(description, digest_of(folder)), card, model)
 
 
 def trained_on(path: str) -> tuple[str, int]:
@@ -85,18 +85,18 @@ def trained_on(path: str) -> tuple[str, int]:
     Raises:
         SettingError: If the folder holds none.
     """
-    about = _read_json(user_path(path) / _ABOUT, f"--classifier {path}")
-    return str(about["data"]), int(about["seed"])
+    description = _read_json(user_path(path) / _ABOUT, f"--classifier {path}")
+    return str(description["data"]), int(description["seed"])
 
 
-def save_classifier(model: Model, folder: Path, about: Mapping[str, Any]) -> None:
+def save_classifier(model: Model, folder: Path, description: Mapping[str, Any]) -> None:
     """Write a model and what it is; the folder must be there and hold nothing else.
 
     `about` has `backend`, `data` (digest), `seed`, `trained_with` and what else is worth knowing.
     """
     model.save(folder)
     fields = {"format": FORMAT, "mechanisms": MECHANISMS, "split": "-".join(map(str, SPLIT))}
-    _write_json(folder / _ABOUT, {**fields, **about})
+    _write_json(folder / _ABOUT, {**fields, **description})
 
 
 def save_card(folder: Path, card: Mapping[str, Any]) -> None:
@@ -115,13 +115,13 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def _signature(about: Mapping[str, Any], weights: str) -> str:
+def _signature(description: Mapping[str, Any], weights: str) -> str:
     fields = {"format": FORMAT, "weights": weights}
-    fields |= {name: about[name] for name in ("data", "split", "seed")}
-    if about["backend"] == "transformer":
+    fields |= {name: description[name] for name in ("data", "split", "seed")}
+    if description["backend"] == "transformer":
         fields |= {name: library_version(name) for name in ("torch", "transformers")}
-    listed = ",".join(f"{name}={value}" for name, value in fields.items())
-    return f"{about['backend']}({listed})"
+    text = ",".join(f"{name}={value}" for name, value in fields.items())
+    return f"{description['backend']}({text})"
 
 
 def _read_json(path: Path, location: str) -> dict[str, Any]:

@@ -192,9 +192,9 @@ def draw(posts: list[Post], n: int, seed: int) -> list[Post]:
     strata: dict[Profile, list[Post]] = defaultdict(list)
     for post in sorted(posts, key=lambda post: digest_of(seed, post.id)):
         strata[post.shown].append(post)
-    exact = {shown: n * len(stratum) / len(posts) for shown, stratum in strata.items()}
-    quota = {shown: int(number) for shown, number in exact.items()}
-    by_remainder = sorted(exact, key=lambda shown: (quota[shown] - exact[shown], shown))
-    for shown in by_remainder[: n - sum(quota.values())]:
-        quota[shown] += 1
-    return sorted(post for shown, stratum in strata.items() for post in stratum[: quota[shown]])
+    exact = {profile: n * len(stratum) / len(posts) for profile, stratum in strata.items()}
+    quota = {profile: int(number) for profile, number in exact.items()}
+    by_remainder = sorted(exact, key=lambda profile: (quota[profile] - exact[profile], profile))
+    for profile in by_remainder[: n - sum(quota.values())]:
+        quota[profile] += 1
+    return sorted(post for profile, stratum in strata.items() for post in stratum[: quota[profile]])

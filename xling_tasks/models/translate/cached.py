@@ -65,16 +65,16 @@ class CachedTranslator(Translator):
         segments = dict.fromkeys(s for part in parts.values() for s in part.to_translate)
         outputs = self._translate_segments(list(segments), pair)
         translations = {s: None if output.reason else output.text for s, output in outputs.items()}
-        whole = {
+        segmented = {
             text: part.join([translations[s] for s in part.to_translate], pair[1].code)
             for text, part in parts.items()
         }
-        if failed := sum(text is None for text in whole.values()):
+        if failed := sum(text is None for text in segmented.values()):
             log.warning(
                 "translator: %d of %d texts (%s to %s) could not be translated; they are unscored",
-                failed, len(whole), source, target,
+                failed, len(segmented), source, target,
             )  # fmt: skip
-        return whole
+        return segmented
 
     def _translate_segments(self, segments: list[str], pair: Pair) -> dict[str, Output]:
         """Return the last output of each of some distinct segments."""
@@ -118,9 +118,9 @@ class CachedTranslator(Translator):
         keys = {s: cache_key(self.engine.identity, codes, s, attempt) for s in segments}
         cached = self._cache.get_many(keys.values())
         outputs = {s: Output(*cached[key]) for s, key in keys.items() if key in cached}
-        rest = [segment for segment in segments if segment not in outputs]
-        again = "" if attempt == Attempt() else ", again"
-        title = f"Translating {pair[0].code} to {pair[1].code}{again}"
+        remaining = [segment for segment in segments if segment not in outputs]
+        suffix = "" if attempt == Attempt() else ", again"
+        title = f"Translating {pair[0].code} to {pair[1].code}{suffix}"
 
         def keep(segment: str, output: Output) -> None:
             # An empty text may be a hitch of the service: it is asked for again the next time.
@@ -129,7 +129,7 @@ class CachedTranslator(Translator):
             outputs[segment] = output
             bar.update()
 
-        with tqdm(total=len(rest), desc=title, disable=not rest) as bar:
-            if rest:
-                self.engine.generate(rest, *pair, attempt, keep)
+        with tqdm(total=len(remaining), desc=title, disable=not remaining) as bar:
+            if remaining:
+                self.engine.generate(remaining, *pair, attempt, keep)
         return {segment: outputs[segment] for segment in segments}

@@ -49,9 +49,9 @@ class ChatTranslator:
         self._backend = load_backend("translator", config, cache)
         self._prompt, self._room = prompt, config.max_gen_toks
         self._escape = escape_for(_tokenizer_of(self._backend.lm))
-        rest = (self._backend.chat, prompt.digest, config.max_gen_toks, CLEANING)
-        known = self._backend.identity
-        self.identity = known and ("harness", *known, *rest)
+        details = (self._backend.chat, prompt.digest, config.max_gen_toks, CLEANING)
+        identity = self._backend.identity
+        self.identity = identity and ("harness", *identity, *details)
         # The bars inside would look like further fields.
         self.signature = {
             "model": self._backend.signature.replace("|", ";"), "prompt": prompt.digest,
@@ -79,29 +79,31 @@ class ChatTranslator:
         kwargs = self._backend.gen_kwargs() | (SAMPLING if attempt.number else {})
         kwargs["max_gen_toks"] *= attempt.room
         # Backends in this process take no seed with a request: they draw from torch's generator.
-        alone = bool(attempt.number) and not takes_seed(self._backend.lm)
+        is_single = bool(attempt.number) and not takes_seed(self._backend.lm)
         names = {"source_language": source.name, "target_language": target.name}
-        for part in [[segment] for segment in segments] if alone else [segments]:
+        for part in [[segment] for segment in segments] if is_single else [segments]:
             prompts = [self._prompt.fill(text=self._escape(segment), **names) for segment in part]
             seeds = [int(cache_key(prompt, attempt.number)[:7], 16) for prompt in prompts]
             requests = self._backend.requests(prompts, kwargs)
-            if attempt.number and not alone:  # or they would be sent one seed
+            if attempt.number and not is_single:  # or they would be sent one seed
                 requests = [ApiRequest(request.context, {**kwargs, "seed": seed})
                             for request, seed in zip(requests, seeds, strict=True)]  # fmt: skip
 
             def keep_response(i: int, response: ModelResponse, part: list[str] = part) -> None:
                 keep(part[i], self._read(response, part[i], target, kwargs["max_gen_toks"]))
 
-            with torch_seed(seeds[0]) if alone else contextlib.nullcontext():
+            with torch_seed(seeds[0]) if is_single else contextlib.nullcontext():
                 self._backend.client.send(requests, keep_response)
 
-    def _read(self, response: ModelResponse, segment: str, target: Language, room: int) -> Output:
+    def _read(
+        self, response: ModelResponse, segment: str, target: Language, times_longer: int
+    ) -> Output:
         """Return what a response says; an empty one is redone like a degenerate translation."""
         if isinstance(response, FailedResponse):
             return Output(None, response.reason, failed=True)
         api = is_api_backend(self._backend.lm)
-        known = response.finish_reason or not api
-        cut = known and may_be_cut(self._backend.lm, response, room)
+        is_known = response.finish_reason or not api
+        cut = is_known and may_be_cut(self._backend.lm, response, times_longer)
         return Output(clean(response, segment, target), CUT_OFF if cut else "")
 
 

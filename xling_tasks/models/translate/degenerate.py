@@ -131,9 +131,9 @@ def _has_loop(words: list[str]) -> bool:
 
 
 def _has_source(source: str, text: str, source_language: str) -> bool:
-    whole = source.strip(" .。!?।！？")
-    n = len(LETTER.findall(whole))
-    return n >= _COPIED_LETTERS * _language(source_language).density and whole in text
+    stripped = source.strip(" .。!?।！？")
+    n = len(LETTER.findall(stripped))
+    return n >= _COPIED_LETTERS * _language(source_language).density and stripped in text
 
 
 def _is_copied(source: str, text: str) -> bool:
@@ -148,8 +148,8 @@ def _is_copied(source: str, text: str) -> bool:
 def _is_foreign_script(text: str, language: str) -> bool:
     words, letters = _WORDS.findall(_ADDRESS.sub(" ", text)), _letters_of(language)
     foreign = [word for word in words if LETTER.search(word) and not letters.search(word)]
-    counted = [word for word in foreign if word == word.lower()]
-    return len(counted) >= _FOREIGN_WORDS and len(foreign) > len(words) / 2
+    lower_words = [word for word in foreign if word == word.lower()]
+    return len(lower_words) >= _FOREIGN_WORDS and len(foreign) > len(words) / 2
 
 
 def _add_wrong_languages(

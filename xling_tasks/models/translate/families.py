@@ -70,10 +70,8 @@ def build_pair(family: str, model: str, tokenizer: Any, source: Language, target
         return Pair(f"{require(first_in(tokenizer.get_vocab(), '<2{}>', target), target)} ")
     if family == "m2m100":
         ids = tokenizer.lang_code_to_id
-        codes = [require(first_in(ids, "{}", side), side) for side in (source, target)]
+        codes = [require(first_in(ids, "{}", end), end) for end in (source, target)]
     else:
         ids = tokenizer.get_vocab()
-        codes = [
-            require(side.nllb if side.nllb in ids else None, side) for side in (source, target)
-        ]
+        codes = [require(end.nllb if end.nllb in ids else None, end) for end in (source, target)]
     return Pair(source=codes[0], first=ids[codes[1]])

@@ -84,9 +84,9 @@ def split_sentences(text: str, language: str) -> SegmentedText:
     segments: list[Segment] = []
     for line, gap in lines:
         mark = _LIST_MARK.match(line)
-        at = mark.end() if mark else 0
-        stretches = [line[:at]] if at else []
-        for sentence in _align(line[at:], _split_line(line[at:], code)):
+        position = mark.end() if mark else 0
+        stretches = [line[:position]] if position else []
+        for sentence in _align(line[position:], _split_line(line[position:], code)):
             stretches += _cut(sentence, longest)
         segments += [_segment(stretch) for stretch in stretches]
         segments[-1] = segments[-1]._replace(gap=segments[-1].gap + gap)
@@ -98,9 +98,9 @@ def split_paragraphs(text: str, longest: int) -> SegmentedText:
     start, lines = _split_lines(text)
     groups: list[tuple[str, str]] = []  # text and gap
     for line, gap in lines:
-        joined = "".join(groups[-1]) + line if groups else ""
-        if joined and len(joined) <= longest:
-            groups[-1] = (joined, gap)
+        longer = "".join(groups[-1]) + line if groups else ""
+        if longer and len(longer) <= longest:
+            groups[-1] = (longer, gap)
         else:
             groups.append((line, gap))
     segments = (Segment(line, gap, bool(LETTER.search(line))) for line, gap in groups)
@@ -161,9 +161,9 @@ def _cut(sentence: str, longest: int) -> Iterator[str]:
     while len(sentence.rstrip()) > longest:
         marks = [m for m in _CLAUSE.finditer(sentence, 0, longest) if m.end() > longest // 3]
         clauses = [m for m in marks if not m.group().isspace()]
-        at = (clauses or marks)[-1].end() if marks else longest
-        yield sentence[:at]
-        sentence = sentence[at:]
+        end = (clauses or marks)[-1].end() if marks else longest
+        yield sentence[:end]
+        sentence = sentence[end:]
     if sentence:
         yield sentence
 

@@ -177,10 +177,10 @@ class Seq2Seq:
         """Return greedy decoding or sampling, without the checkpoint's beams and penalties."""
         from transformers import GenerationConfig
 
-        how: dict[str, Any] = {**SAMPLING, "top_k": 0} if attempt else {"do_sample": False}
+        options: dict[str, Any] = {**SAMPLING, "top_k": 0} if attempt else {"do_sample": False}
         return GenerationConfig(
             num_beams=1, max_new_tokens=max_new_tokens, forced_bos_token_id=pair.first,
-            **how, **self._ids,
+            **options, **self._ids,
         )  # fmt: skip
 
     def _ready(self) -> Any:
@@ -205,12 +205,12 @@ class Seq2Seq:
             ).eval()
         except Exception as error:
             raise _not_loaded(self.name, error) from error
-        given = model.generation_config
+        defaults = model.generation_config
         self._ids = {
-            "decoder_start_token_id": given.decoder_start_token_id,
+            "decoder_start_token_id": defaults.decoder_start_token_id,
             "eos_token_id": self._tokenizer.eos_token_id,
             "pad_token_id": self._tokenizer.pad_token_id,
-            "bad_words_ids": given.bad_words_ids,
+            "bad_words_ids": defaults.bad_words_ids,
         }
         model.generation_config = GenerationConfig()  # `generate` fills from it what we leave open
         return model
@@ -251,11 +251,11 @@ def validate_args(name: str, config: ModelConfig) -> tuple[Mapping[str, Any], in
     return args, size
 
 
-def _revision(name: str, asked: str | None, config: Any) -> str:
+def _revision(name: str, requested: str | None, config: Any) -> str:
     """Return a Hub model's commit; of a folder, a digest of its files' names, sizes and times."""
     folder = Path(name)
     if not folder.is_dir():
-        return str(getattr(config, "_commit_hash", None) or asked or "main")
+        return str(getattr(config, "_commit_hash", None) or requested or "main")
     files = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir())
     return "local-" + hashlib.sha256(repr(files).encode()).hexdigest()[:12]
 
