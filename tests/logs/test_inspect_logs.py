@@ -36,8 +36,9 @@ def logs(tmp_path_factory):
         output = ModelOutput.from_content("mockllm/model", REPLY)
         output.usage = ModelUsage(input_tokens=9, output_tokens=3)  # else counted by a download
         model = get_model("mockllm/model", custom_outputs=[output] * (2 * N))
-        inspect_ai.eval(task, model=model, log_dir=str(folder), display="none")
-    return sorted(folder.glob("*.eval"))
+        form = "eval" if code == "en" else "json"
+        inspect_ai.eval(task, model=model, log_dir=str(folder), log_format=form, display="none")
+    return sorted(path for path in folder.iterdir() if path.suffix in (".eval", ".json"))
 
 
 @pytest.mark.parametrize("join", ["id", "row"])

@@ -1,4 +1,4 @@
-"""Logs of Inspect (`.eval`), read by `inspect_ai` and passed on in the form of lm_eval's files."""
+"""Logs of Inspect (`.eval`, `.json`), read by `inspect_ai` and written in the form of lm_eval."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 
 from xling_metrics.base import import_optional
 
-from xling_tasks.errors import DataError, user_path
+from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.logs.checked import reading
 
-SUFFIX = ".eval"
 _LANGUAGE = ("language", "lang")
 _GENERATION = {"temperature": "temperature", "max_tokens": "max_gen_toks", "top_p": "top_p"}
 
@@ -30,11 +29,17 @@ def with_inspect_logs(items: Iterable[Path | str]) -> list[Path | str]:
     logs: dict[str, list[Path]] = {}
     for item in items:
         name, sign, path = str(item).rpartition("=") if not Path(item).exists() else ("", "", item)
-        if str(path).endswith(SUFFIX):
+        if _is_log(Path(path)):
             logs.setdefault(name + sign, []).append(user_path(path))
         else:
             folders.append(item)
     return [*folders, *(f"{name}{_convert(paths)}" for name, paths in logs.items())]
+
+
+def _is_log(path: Path) -> bool:
+    """Return whether a path is a log's; folders and files of lm_eval are not."""
+    is_json = path.suffix == ".json" and not path.name.startswith("results_") and path.is_file()
+    return path.suffix == ".eval" or is_json
 
 
 def _convert(paths: Iterable[Path]) -> Path:
@@ -44,7 +49,7 @@ def _convert(paths: Iterable[Path]) -> Path:
     _converted.append(folder)
     for number, path in enumerate(paths):
         if not path.is_file():
-            raise DataError(f"{path}: no such file")
+            raise DataError(f"{path}: {no_such(path)}")
         with reading(path):
             log = reader.read_eval_log(str(path))
         if log.status != "success":
