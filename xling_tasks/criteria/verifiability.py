@@ -190,7 +190,7 @@ def _parts(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]:
             Passage(as_text(answer.get("text", "")), language),
             *passages_of.get(position, ()),
         ]
-        parts.append(Part(title, passages, f"To say of it: {truth}"))
+        parts.append(Part(title, passages, f"Expected: {truth}"))
     return parts
 
 

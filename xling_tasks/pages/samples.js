@@ -61,7 +61,7 @@
     select("criterion", "Criterion", unique(groups.map((g) => [g.criterion, g.title])));
     select("dataset", "Dataset", unique(groups.map((g) => [g.dataset, g.dataset_name])));
     select("language", "Language", unique(groups.flatMap((g) => Object.entries(g.languages))));
-    select("label", "Label", []); select("flag", "What is the matter", []);
+    select("label", "Label", []); select("flag", "Problem", []);
     select("against", "Against English", Object.entries(AGAINST).map(([key, [text]]) => [key, text]));
     select("sort", "Order", [["gap", "widest gap to English first"]]);
     $("text").value = want("text");
@@ -96,7 +96,7 @@
         }
       }
       select("label", "Label", [...labels].sort().map((l) => [l, spaced(l)]));
-      select("flag", "What is the matter", [...seen].map((f) => [f, flags[f] ?? spaced(f)]));
+      select("flag", "Problem", [...seen].map((f) => [f, flags[f] ?? spaced(f)]));
       shown = await searched(fits, mine);
     } catch (error) { return put($("count"), `${error.message}: the page's folder is not complete. Run xling samples again.`); }
     if (mine !== round) return;
