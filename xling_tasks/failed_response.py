@@ -66,7 +66,7 @@ class ModelResponse(str):
 
 
 class FailedResponse(ModelResponse):
-    """What came in place of a response.
+    """A request without a response.
 
     Attributes:
         outcome: `CONTENT_FILTER` or `REQUEST_FAILED`.

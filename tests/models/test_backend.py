@@ -139,7 +139,7 @@ def test_keys_differ_by_every_part_and_not_by_order_of_arguments():
 def test_a_cache_folder_that_is_a_file(serve, tmp_path, caplog):
     (tmp_path / "file").write_text("")
     asked = judge(serve(lambda prompt: "x"), cache=str(tmp_path / "file"))
-    assert asked.generate(["a"]) == ["x"] and "cannot be made" in caplog.text
+    assert asked.generate(["a"]) == ["x"] and "cannot be created" in caplog.text
 
 
 @pytest.mark.parametrize("off", ["false", "off", "0", "False"])

@@ -333,7 +333,7 @@ def test_a_cache_that_cannot_be_made_is_told_and_the_run_goes_on(run_one, serve,
     metadata = {"xling_cache": "/proc/nowhere", "judge": served.spec()}
     assert run_one(C + "en", limit=2, metadata=metadata).scores["judge_failed_rate"] == 0
     assert len(served.prompts) - asked_again(served) == 2
-    assert caplog.text.count("the cache folder /proc/nowhere cannot be made") == 1
+    assert caplog.text.count("the cache folder /proc/nowhere cannot be created") == 1
 
 
 def test_predict_only_scores_nothing_and_calls_no_judge(run, serve):

@@ -1,1 +1,1 @@
-"""The one store of replies: of the model under test, judges, translators and readers."""
+"""The cache of responses of the model under test, judges, translators and extractors."""

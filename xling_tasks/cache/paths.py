@@ -1,4 +1,4 @@
-"""Where replies are kept, and by which key."""
+"""Folders and keys of caches."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def cache_folder(setting: str | bool | None) -> Path | None:
     """Return the cache folder: the setting, else `XLING_CACHE`, else `~/.cache/xling_tasks`.
 
     Returns:
-        The folder, made if need be; None if the setting is False, or (with a warning) if it
-        cannot be made: a cache never ends a run.
+        The folder, created if need be; None if the setting is False, or (with a warning) if it
+        cannot be created: a cache never ends a run.
     """
     folder = configured_folder(setting)
     if folder is None:
@@ -28,8 +28,8 @@ def cache_folder(setting: str | bool | None) -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         warn_once(
-            f"the cache folder {folder} cannot be made ({error}); the run goes on without: replies "
-            "of judges and translators are not kept for a later run. Set --metadata "
+            f"the cache folder {folder} cannot be created ({error}); the run goes on without: "
+            "responses of judges and translators are not stored for a later run. Set --metadata "
             "xling_cache=FOLDER or the environment variable XLING_CACHE"
         )
         return None

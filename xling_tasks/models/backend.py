@@ -44,7 +44,7 @@ class Backend:
 
     Attributes:
         role: What it is for (`judge`, ...), for messages and the cache's name.
-        identity: What makes its responses what they are; None if it cannot be told, so that nothing
+        identity: What makes its responses what they are; None if it is unknown, so that nothing
             is cached.
         chat: Whether prompts go through its chat template.
         temperature: 0, unless the backend sends another.
@@ -94,7 +94,7 @@ class Backend:
         """Ask for one short response, once, so that a wrong model or key fails before the run.
 
         Raises:
-            BackendError: With what the backend said.
+            BackendError: With the reason of the failure.
         """
         if self._checked:
             return

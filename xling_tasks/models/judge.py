@@ -160,7 +160,7 @@ class JudgePanel:
 
     @property
     def signature(self) -> str:
-        """That of the one judge, or of each by its name."""
+        """The signature of the one judge, or of all judges by name."""
         if not self.several:
             return self.judges[0].signature
         judges = (f"{n}={b.signature}" for n, b in zip(self.names, self.judges, strict=True))

@@ -1,1 +1,1 @@
-"""The three classifiers of EPITOME, made and read."""
+"""The three classifiers of EPITOME: training, reading, predicting."""

@@ -38,7 +38,7 @@ class ChatTranslator:
     """A model of the harness as a translator, with the attributes and methods of `Seq2Seq`.
 
     A text that would not fit into `max_gen_toks` is split into paragraphs. `identity` is None if it
-    cannot be told, so that nothing can be cached.
+    is unknown, so that nothing can be cached.
     """
 
     unit = "text"

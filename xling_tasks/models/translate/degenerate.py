@@ -48,7 +48,7 @@ _FOREIGN_WORDS = 3
 # Letters from which langid is trusted. Of correct sentences it then calls fewer than 1 in 200 wrong
 # (XLingHealth's LiveQA in en, es, zh and hi), its confusions of near languages left aside.
 _LETTERS, _LETTERS_DENSE = 60, 20
-_IDENTIFIED = 600  # characters by which a text's language is told: more cost time and tell no more
+_IDENTIFIED = 600  # characters that identify a text's language: more cost time and change nothing
 _DENSE = 0.5  # a language of this density and less says in 20 letters what others say in 60
 
 # How far a translation's length may be from the expected one; wide, because densities are rough.

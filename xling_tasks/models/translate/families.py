@@ -1,4 +1,4 @@
-"""The families of encoder-decoder translators, and how each is told which languages to use."""
+"""The families of encoder-decoder translators, and how each takes the two languages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xling_tasks.log import warn_once
 
 
 class Pair(NamedTuple):
-    """How a model is told the two languages.
+    """How a model takes the two languages.
 
     Attributes:
         prefix: Put before the text.
@@ -44,7 +44,7 @@ def detect_family(model: str, config: Any, tokenizer: Any) -> str:
 
 
 def build_pair(family: str, model: str, tokenizer: Any, source: Language, target: Language) -> Pair:
-    """Return how a model is told that it translates from `source` to `target`.
+    """Return how a model takes that it translates from `source` to `target`.
 
     Raises:
         SettingError: If the model does not know one of them.
