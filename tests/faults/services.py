@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
@@ -11,14 +10,13 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from xling_tasks.failed_response import is_failed
-from xling_tasks.models.http_api import ApiRequest
-from xling_tasks.models.transport import ModelClient
 
 from .server import GREETING, KINDS, answer, translation
 
@@ -101,26 +99,26 @@ def translator(url: str) -> Found:
     return Found.of(make(spec).translate(texts, "es"), map(translation, texts))
 
 
-def generate(
-    lm: Any, requests: Sequence[tuple[Any, Mapping[str, Any]]], args: Mapping[str, Any]
-) -> list[str]:
-    """Answers of an API backend, as a run gets them, without a harness around it."""
-    calls = [ApiRequest(context, dict(gen_kwargs)) for context, gen_kwargs in requests]
-    client = ModelClient("the model under test", lm, args)
-    return client.send(calls)
-
-
 def model(url: str) -> Found:
+    """The model under test, whose responses are kept until the run is over."""
+    from lm_eval.api.instance import Instance
     from lm_eval.api.registry import get_model
+
+    from xling_tasks.harness.run import RunContext
+    from xling_tasks.lm.resumable import ResumableLM
+    from xling_tasks.settings import Settings
 
     args = setting(url)["model_args"]
     lm = get_model("local-chat-completions")(**args)
     prompts = [f"question {word(i)}" for i in range(CALLS)]
     requests = [
-        (lm.apply_chat_template([{"role": "user", "content": prompt}]), {"seed": i, "until": ["x"]})
+        Instance("generate_until", {"prompt": prompt},
+                 (lm.apply_chat_template([{"role": "user", "content": prompt}]),
+                  {"seed": i, "until": ["x"]}), 0, ("t", i, 1))
         for i, prompt in enumerate(prompts)
-    ]
-    replies = generate(lm, requests, args)
+    ]  # fmt: skip
+    tasks = {"t": SimpleNamespace(settings=Settings.parse({}, {}))}
+    replies = ResumableLM(RunContext(lm, args), tasks).generate_until(requests)
     return Found.of(replies, map(answer, prompts))
 
 
@@ -145,43 +143,20 @@ def table() -> Iterator[tuple[str, str]]:
             logging.disable(logging.NOTSET)
 
 
-def _bare(url: str) -> float:
-    """Seconds of the same number of calls by aiohttp alone: what this machine and server allow."""
-    import aiohttp
-
-    async def one(session: Any, i: int) -> None:
-        messages = [{"role": "user", "content": f"bare {i}"}]
-        body = {"model": "m", "messages": messages}
-        async with session.post(chat(url), json=body) as response:
-            await response.json()
-
-    async def all_calls() -> None:
-        connector = aiohttp.TCPConnector(limit=CONCURRENT)
-        async with aiohttp.ClientSession(connector=connector) as session:
-            await asyncio.gather(*(one(session, i) for i in range(CALLS)))
-
-    began = time.monotonic()
-    asyncio.run(all_calls())
-    return time.monotonic() - began
-
-
 def _line(
     role: str, ask: Callable[[str], Found], kinds: list[str], share: float
 ) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as folder, service(kinds, share) as url:
         os.environ["XLING_CACHE"] = folder
-        bare = 0.0 if kinds else _bare(url)
         began = time.monotonic()
         outcome = ask(url)
         took = time.monotonic() - began
         stats = told(url)
     faults = sum(stats["faults"].values())
     name = "no fault" if not kinds else f"{share:.0%} " + (kinds[0] if len(kinds) == 1 else "mixed")
-    paid = stats["replies"] - CALLS * (1 if kinds else 2) + outcome.unscored
-    ideal = CALLS * LATENCY / CONCURRENT
-    times = f" ({took / ideal:.2f} times the ideal; a bare client: {bare / ideal:.2f})"
+    paid = stats["replies"] - CALLS + outcome.unscored
     return (
         f"{role}, {CALLS:,} calls, {name}",
         f"{faults} faults; {outcome.unscored} unscored, {outcome.wrong} wrong, {max(0, paid)} paid "
-        f"replies lost; {took:.1f} s{'' if kinds else times}",
+        f"replies lost; {took:.1f} s",
     )

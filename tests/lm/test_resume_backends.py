@@ -139,11 +139,3 @@ def test_automatic_batches_grow_to_a_minute(sliced):
     """Slices of an engine that chooses its batches: by time, and never all at once."""
     sizes = sliced(5000, lambda n: n * 0.05, batch_size="auto")
     assert sizes[:3] == [256, 512, 1024] and max(sizes) <= 1200
-
-
-def test_data_parallel_engines_are_asked_seldom(sliced):
-    """The harness loads their model for every call: 40 s here, and 5 ms a request."""
-    whole = {"seconds": lambda n: 40 + n * 0.005, "data_parallel_size": 4}
-    assert sliced(20_000, batch_size="auto", **whole) == [4096, 8192, 7712]
-    # The harness itself cuts its calls into such batches.
-    assert set(sliced(20_000, batch_size=16, **whole)) == {16}

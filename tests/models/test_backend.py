@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from xling_tasks.cache.paths import cache_folder, cache_key, configured_folder
 from xling_tasks.cache.response_cache import open_cache
 from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import is_failed
@@ -125,14 +124,6 @@ def test_who_cannot_answer_is_an_error_that_says_why(serve):
             Backend("judge", wrong)
 
 
-def test_keys_differ_by_every_part_and_not_by_order_of_arguments():
-    assert cache_key({"a": 1, "b": 2}) == cache_key({"b": 2, "a": 1})
-    assert (
-        len({cache_key("a", "b"), cache_key("ab", ""), cache_key("a", None), cache_key("A", "b")})
-        == 4
-    )
-
-
 # The cache never ends a run
 
 
@@ -140,10 +131,3 @@ def test_a_cache_folder_that_is_a_file(serve, tmp_path, caplog):
     (tmp_path / "file").write_text("")
     asked = judge(serve(lambda prompt: "x"), cache=str(tmp_path / "file"))
     assert asked.generate(["a"]) == ["x"] and "cannot be created" in caplog.text
-
-
-@pytest.mark.parametrize("off", ["false", "off", "0", "False"])
-def test_the_environment_switches_the_cache_off(off, monkeypatch, tmp_path):
-    monkeypatch.setenv("XLING_CACHE", off)
-    assert configured_folder(None) is None and cache_folder(None) is None
-    assert configured_folder(str(tmp_path)) == tmp_path

@@ -189,31 +189,6 @@ def test_what_failed_is_asked_once_more_and_then_fails_alone(service, judge, tmp
     assert service.lines == 9 + 4 + 4
 
 
-def test_an_expired_batch_gives_what_it_has(service, judge):
-    service.status = "expired"
-    service.fate = lambda prompt, n: f"{prompt}!" if n or "o" in prompt.split()[1] else "expired"
-    assert [str(reply) for reply in judge().generate(PROMPTS)] == [f"{p}!" for p in PROMPTS]
-    assert len(service.batches) == 2
-
-
-def test_lines_that_are_none_and_replies_to_nobody(service, judge, monkeypatch):
-    """Broken lines are missing replies; a line twice counts once; another's line counts not."""
-    answer = service.answer
-
-    def spoilt(batch):
-        answer(batch)
-        lines = service.files[batch["output_file_id"]].split(b"\n")
-        other = lines[1].replace(b'"custom_id": "', b'"custom_id": "zz')
-        refuted = lines[2].replace(b"reply to", b"a later reply to")
-        bad = [b"{", b"", b"[1]", b'"x"', b"null", lines[0][:-5], other, refuted]
-        service.files[batch["output_file_id"]] = b"\n".join([*lines[1:], *bad])
-
-    service.answer = spoilt
-    texts = [str(reply) for reply in judge().generate(PROMPTS)]
-    assert sorted(texts) == sorted(f"reply to {prompt}" if prompt else "" for prompt in PROMPTS)
-    assert service.lines > 9  # what was broken was asked again
-
-
 def killed_while_waiting(service, work):
     """Do some work in a process, and kill it when it has asked about its batch a few times."""
     service.polls = 10**6

@@ -49,21 +49,6 @@ def test_it_knows_plain_sentences(name):
     assert load_fasttext(name) is found
 
 
-def test_nothing_without_letters_and_lines_are_no_hindrance(name):
-    found = load_fasttext(name)
-    odd = ["", "  \n", "12.5 %", "***", "12\n-3", TEXTS["es"].replace(" ", "\n")]
-    assert found.identify(odd)[:5] == [None] * 5
-    assert found.in_language(odd, {"es"}) == [None, None, None, None, None, True]
-    assert found.in_language(["\ud800 hola", "a\x00b", "x" * 10_000], {"zz"}) == [False] * 3
-    assert found.identify([]) == []
-
-
-def test_a_text_has_one_label_wherever_it_stands(name):
-    texts = [*TEXTS.values()]
-    once = load_fasttext(name).identify(texts)
-    assert load_fasttext(name).identify([*reversed(texts), *texts]) == [*reversed(once), *once]
-
-
 def test_signature_names_the_file():
     assert load_identifier(lid176()).name.startswith("lid.176.ftz@8f3472cfe873")
 

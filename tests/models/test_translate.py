@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 import scripted
@@ -14,12 +16,12 @@ from fixed import Fixed
 from xling_metrics.base import library_version
 
 from xling_tasks.cache.response_cache import ResponseCache
-from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import BackendError, DataError, SettingError
 from xling_tasks.languages import LANGUAGES, find, side_covers
 from xling_tasks.models.translate import translator as module
 from xling_tasks.models.translate.base import SAMPLING, Attempt
 from xling_tasks.models.translate.chat import clean
+from xling_tasks.models.translate.families import build_pair, detect_family
 from xling_tasks.models.translate.segments import (
     require_splitter,
     split_paragraphs,
@@ -270,17 +272,19 @@ def test_degenerate_ones_are_redone_then_given_up_and_counted(nllb, caplog):
     translated = ["Good. Rest well at night.", None, None, "Good."]
     assert own.translate(texts, "es") == translated
     assert [[n for n, _ in asked].count(i) for i in range(4)] == [4, 3, 3, 2]
-    given_up = "2 of 4 segments (es to en) have no translation (repeated: 1, unfinished: 1)"
-    assert (
-        given_up in caplog.text
-        or given_up.replace("repeated: 1, unfinished: 1", "unfinished: 1, repeated: 1")
-        in caplog.text
-    )
+    given_up = r"2 of 4 segments \(es to en\) have no translation \((repeated|unfinished): 1, "
+    assert re.search(given_up, caplog.text)
     assert "2 of 4 texts (es to en) could not be translated" in caplog.text
     # Failures are known the next time, too.
     again = nllb()
     assert again.translate(texts, "es") == translated
     assert again.engine.passes == []
+
+
+def test_a_batch_that_fails_is_halved_until_its_cause_is_alone(nllb):
+    refused = RuntimeError("content filter")
+    own = breaking(nllb(), lambda batch: refused if "No tome aspirina." in batch else None)
+    assert own.translate(list(ES_EN), "es") == [*list(ES_EN.values())[:3], None]
 
 
 def test_an_interrupted_run_keeps_its_batches(nllb):
@@ -300,19 +304,6 @@ def test_a_failed_call_is_unscored_and_tried_again_next_time(nllb, caplog):
     assert len(calls) == 3
     assert "failed call: 4" in caplog.text
     assert nllb().translate(list(ES_EN), "es") == list(ES_EN.values())
-
-
-def test_a_refused_sentence_does_not_cost_its_neighbours(nllb):
-    refused = RuntimeError("content filter")
-    own = breaking(nllb(), lambda batch: refused if "No tome aspirina." in batch else None)
-    assert own.translate(list(ES_EN), "es") == [*list(ES_EN.values())[:3], None]
-
-
-def test_a_batch_that_does_not_fit_the_memory_is_halved(nllb):
-    import torch
-
-    own = breaking(nllb(), lambda batch: torch.cuda.OutOfMemoryError() if len(batch) > 1 else None)
-    assert own.translate(list(ES_EN), "es") == list(ES_EN.values())
 
 
 def test_translations_that_do_not_end_and_sources_that_do_not_fit(nllb):
@@ -361,98 +352,75 @@ def test_signature_and_sharing(nllb, tiny_nllb):
 # The other families
 
 
-TEXTS = [text for pair in ES_EN.items() for text in pair]
+def marian(folder):
+    """A tiny Marian model with several targets."""
+    import torch
+    import transformers
 
-
-def sentencepiece_model(folder, words, more=()):
-    """A model and its vocabulary as a file: some words, its pieces, and more."""
     spm = pytest.importorskip("sentencepiece")
+    texts = [text for pair in ES_EN.items() for text in pair]
     spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(TEXTS * 20), model_prefix=str(folder / "spm"), vocab_size=120,
+        sentence_iterator=iter(texts * 20), model_prefix=str(folder / "spm"), vocab_size=120,
         hard_vocab_limit=False, minloglevel=2,
     )  # fmt: skip
     path = str(folder / "spm.model")
     model = spm.SentencePieceProcessor(model_file=path)
-    pieces = (model.id_to_piece(i) for i in range(len(model)))
-    words = [*words, *(piece for piece in pieces if not piece.startswith("<")), *more]
+    pieces = [model.id_to_piece(i) for i in range(len(model))]
+    words = ["</s>", "<unk>", *(piece for piece in pieces if not piece.startswith("<")),
+             ">>spa<<", ">>cmn_Hans<<", "<pad>"]  # fmt: skip
     (folder / "words.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
-    return path, str(folder / "words.json"), len(words)
-
-
-def m2m100(folder):
-    import transformers
-
-    path, words, size = sentencepiece_model(folder, ["<s>", "<pad>", "</s>", "<unk>"])
-    transformers.M2M100Tokenizer(words, path).save_pretrained(folder)
-    tiny_m2m(range(size + 108)).save_pretrained(folder)
-
-
-def marian(folder, source="es", target="en", codes=()):
-    import torch
-    import transformers
-
-    path, words, size = sentencepiece_model(folder, ["</s>", "<unk>"], [*codes, "<pad>"])
-    sides = {"source_lang": source, "target_lang": target}
-    transformers.MarianTokenizer(path, path, words, **sides).save_pretrained(folder)
+    languages = {"source_lang": "eng", "target_lang": "mul"}
+    tokenizer = transformers.MarianTokenizer(path, path, str(folder / "words.json"), **languages)
+    tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
+    n = len(words)
     config = transformers.MarianConfig(
-        vocab_size=size, d_model=32, encoder_layers=1, decoder_layers=1,
+        vocab_size=n, d_model=32, encoder_layers=1, decoder_layers=1,
         encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
-        decoder_ffn_dim=32, max_position_embeddings=64, pad_token_id=size - 1, eos_token_id=0,
-        decoder_start_token_id=size - 1, forced_eos_token_id=0, bad_words_ids=[[size - 1]],
+        decoder_ffn_dim=32, max_position_embeddings=64, pad_token_id=n - 1, eos_token_id=0,
+        decoder_start_token_id=n - 1, forced_eos_token_id=0, bad_words_ids=[[n - 1]],
     )  # fmt: skip
     transformers.MarianMTModel(config).save_pretrained(folder)
 
 
-def marian_with_several_targets(folder):
-    marian(folder, "eng", "mul", [">>spa<<", ">>cmn_Hans<<"])
+def test_marian(tmp_path):
+    """The tokens that go into the model and come out, and a language that it does not know."""
+    pytest.importorskip("torch")
+    marian(tmp_path)
+    translator = make(seq2seq(tmp_path))
+    seen = passes(translator.engine)
+    for attempt in (0, 1):
+        assert len(translator.engine.translate(["No aspirin."], EN, find("zh"), attempt)) == 1
+    names = translator.engine._tokenizer.convert_ids_to_tokens
+    given, came = (names(ids[0].tolist()) for ids in (seen[0][0]["input_ids"], seen[0][1]))
+    assert (given[0], given[-1], came[0]) == (">>cmn_Hans<<", "</s>", "<pad>") and came[
+        1
+    ] != "<pad>"
+    with pytest.raises(SettingError, match=r"\(marian\) does not translate Tamil"):
+        translator.check(("en", "ta"))
 
 
-def madlad(folder):
-    import torch
-    import transformers
-
-    special = ["<unk>", "<s>", "</s>", "<pad>", "<2en>", "<2es>", "<2iw>"]
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=bpe(TEXTS, special),
-        eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
-    )  # fmt: skip
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = transformers.T5Config(
-        vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=32, num_layers=1, num_heads=2,
-        decoder_start_token_id=1, pad_token_id=3, eos_token_id=2,
-    )  # fmt: skip
-    transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
+VOCABULARY = {"eng_Latn": 5, "spa_Latn": 6, "<2en>": 7, "<2iw>": 8, ">>spa<<": 9}
 
 
 @pytest.mark.parametrize(
-    ("write", "pair", "first", "last", "made", "unknown", "language"),
+    ("kind", "more", "family", "pair", "built", "unknown"),
     [
-        (m2m100, "es fr", "__es__", "</s>", ["</s>", "__fr__"], "te en", "Telugu"),
-        (marian, "es en", None, "</s>", ["<pad>"], "hi en", "Hindi"),
-        (marian, "es en", None, "</s>", ["<pad>"], "es fr", "French"),
-        (marian_with_several_targets, "en zh", ">>cmn_Hans<<", "</s>", ["<pad>"], "en ta", "Tamil"),
-        (madlad, "es en", "<2en>", None, ["<s>"], "en hi", "Hindi"),
-        (madlad, "en he", "<2iw>", None, ["<s>"], "en hi", "Hindi"),
+        ("m2m_100", {}, "nllb", "es en", ("", "spa_Latn", 5), "hi en"),
+        ("m2m_100", {"vocabulary": {}, "lang_code_to_id": {"en": 1, "fr": 2}}, "m2m100", "fr en",
+         ("", "fr", 1), "te en"),
+        ("t5", {}, "madlad", "en he", ("<2iw> ", None, None), "en hi"),
+        ("marian", {"source_lang": "es", "target_lang": "en", "supported_language_codes": []},
+         "marian", "es en", ("", None, None), "es fr"),
     ],
-)
-def test_other_families(tmp_path, write, pair, first, last, made, unknown, language):
-    """The tokens that go into the model and come out, and a language that it does not know."""
-    pytest.importorskip("torch")
-    write(tmp_path)
-    own = make(seq2seq(tmp_path))
-    seen = passes(own.engine)
-    for attempt in (0, 1):
-        text = "No tome aspirina."
-        assert len(own.engine.translate([text], *map(find, pair.split()), attempt)) == 1
-    names = own.engine._tokenizer.convert_ids_to_tokens
-    given, came = (names(ids[0].tolist()) for ids in (seen[0][0]["input_ids"], seen[0][1]))
-    assert first in (None, given[0]) and last in (None, given[-1])
-    assert came[: len(made)] == made and "<pad>" not in came[1:2]
-    family = write.__name__.partition("_")[0]
-    with pytest.raises(SettingError, match=rf"\({family}\) does not translate {language}"):
-        own.check(tuple(unknown.split()))
+)  # fmt: skip
+def test_how_families_take_the_languages(kind, more, family, pair, built, unknown):
+    vocabulary = more.pop("vocabulary", VOCABULARY)
+    tokenizer = SimpleNamespace(get_vocab=lambda: vocabulary, **more)
+    assert detect_family("m", SimpleNamespace(model_type=kind), tokenizer) == family
+    assert build_pair(family, "m", tokenizer, *map(find, pair.split())) == built
+    with pytest.raises(SettingError, match=rf"\({family}\) does not translate"):
+        build_pair(family, "m", tokenizer, *map(find, unknown.split()))
 
 
 def test_a_model_of_no_family_and_a_missing_one(tiny_hf):
@@ -728,15 +696,6 @@ def test_a_server_that_is_down(serve):
     assert own.translate(["Beba agua."], "es") == ["Drink water."]
 
 
-def test_the_users_prompt_is_another_translator(serve):
-    said = {"es>en Beba agua.": "Drink water."}
-    served = serve(lambda prompt: said.get(prompt, "no no no no no no"))
-    spec = parse_translator("translator", served.spec())
-    prompt = PromptTemplate("translate", "en", "es>en {text}")
-    assert load_translator(spec, None, prompt).translate(["Beba agua."], "es") == ["Drink water."]
-    assert load_translator(spec).translate(["Beba agua."], "es") == [None]
-
-
 def test_dummy_and_local_models(tiny_hf):
     # The harness's dummy model says "lol" to everything: too short for this sentence of 104
     # characters, of which 95 expected ones make a least length of 95 / 3 - 20 = 11.
@@ -765,11 +724,6 @@ def test_cleaning_takes_only_what_is_surely_no_translation(reply, source, cleane
 # The setting
 
 
-def test_no_translator():
-    assert parse_translator("translator", None) is None
-    assert parse_translator("translator", "none") is None
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -778,7 +732,6 @@ def test_no_translator():
         ({"model": "seq2seq", "model_args": {"pretraind": "x"}}, "pretraind: unknown key. Did you mean 'pretrained'"),
         ({"model": "seq2seq", "model_args": {"pretrained": "x", "dtype": "int8"}}, "dtype: 'int8' is none of float32"),
         ({"model": "seq2seq", "model_args": {"pretrained": "x"}, "batch_size": "auto"}, "batch_size: must be a positive"),
-        ({"model": "seq2seq", "model_args": {"pretrained": "x"}, "batch_size": 0}, "batch_size: must be a positive"),
         ({"model": "file"}, "translator.model_args.path: name a JSONL file"),
         ({"model": "file", "model_args": {"pathh": "x"}}, "pathh: unknown key. Did you mean .path."),
         ({"model": "hf", "model_args": {"api_key": "x"}}, "take no secrets"),
