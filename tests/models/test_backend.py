@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from xling_tasks.cache.response_cache import open_cache
@@ -131,3 +133,11 @@ def test_a_cache_folder_that_is_a_file(serve, tmp_path, caplog):
     (tmp_path / "file").write_text("")
     asked = judge(serve(lambda prompt: "x"), cache=str(tmp_path / "file"))
     assert asked.generate(["a"]) == ["x"] and "cannot be created" in caplog.text
+
+
+def test_a_schema_is_probed_again_after_trouble_and_not_after_a_refusal(serve):
+    for status, takes, n in ((503, True, 2), (400, False, 1)):
+        served, statuses = serve(str), iter([status])
+        whole = {"choices": [{"index": 0, "message": {"content": "{}"}, "finish_reason": "stop"}]}
+        served.answer = lambda sent, s=statuses, w=whole: (next(s, 200), {}, json.dumps(w).encode())
+        assert judge(served).takes_schema is takes and len(served.requests) == n

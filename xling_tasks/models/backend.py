@@ -85,7 +85,10 @@ class Backend:
                   "required": ["ready"], "additionalProperties": False}  # fmt: skip
         kwargs = {**self.gen_kwargs(), "max_gen_toks": 64, **response_format(schema)}
         (request,) = self.requests(['Reply with this JSON object: {"ready": true}'], kwargs)
-        takes = isinstance(self.client.probe(request), ModelResponse)
+        answer = self.client.probe(request)
+        if isinstance(answer, RequestFailed) and answer.kind != "prompt":  # trouble, no refusal
+            answer = self.client.probe(request, attempts=3)
+        takes = isinstance(answer, ModelResponse)
         if not takes:
             log.info("%s: takes no JSON schema; asked for JSON in words", self.role)
         return takes
