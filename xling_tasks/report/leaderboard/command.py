@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from xling_tasks.errors import DataError, SettingError
-from xling_tasks.output import write_files
+from xling_tasks.output import plain, write_files
+from xling_tasks.pages import page_file
 from xling_tasks.report.command import find_samples
-from xling_tasks.report.documents import filled
 from xling_tasks.report.leaderboard.entries import read_entries
 from xling_tasks.report.leaderboard.page import (
     Record,
@@ -42,14 +42,23 @@ def run(options: argparse.Namespace) -> str:
         TABLE: rows_csv(csv_rows(record)),
     }
     if not stored:  # a Space's own
-        text = words()["leaderboard"]
-        files[SPACE] = filled("space.j2", languages=list(language_lines(record)), text=text) + "\n"
+        files[SPACE] = _format_card(record)
     write_files(options.to, files)
     return "\n".join([
         *summarize(record), f"{options.to / PAGE}",
         f"{options.to / SPACE} was there and stays as it is." if stored else
         f"The folder is a static Space of the Hugging Face Hub ({SPACE} has its settings).",
     ])  # fmt: skip
+
+
+def _format_card(record: Record) -> str:
+    """Return the README of a Space."""
+    texts = words()["leaderboard"]
+    return page_file("space.md").format(
+        languages="\n".join(f"- {plain(line)}" for line in language_lines(record)),
+        ranks=texts["ranks"].format(level=f"{record['options']['confidence']:.0%}"),
+        not_evidence=texts["not_evidence"],
+    )
 
 
 def refuse_other_files(folder: Path) -> None:
