@@ -119,23 +119,3 @@ def test_afresh_on_demand(mortal, own_cache):
     clear_finished()
     (aside,) = kept_in(own_cache)
     assert ".aside-" in aside.name and len(ResponseCache(aside)) == 9
-
-
-def test_another_folder_on_demand(mortal, own_cache, tmp_path):
-    mortal(V, 9, metadata=QUICK | {"xling_resume": str(tmp_path)})
-    assert kept_in(tmp_path) and not kept_in(own_cache)
-    mortal(V)
-    assert len(Mortal.asked) == 40
-    mortal(V, metadata=QUICK | {"xling_resume": str(tmp_path)})
-    assert len(Mortal.asked) == 31
-
-
-def test_a_folder_that_cannot_be_written_does_not_end_the_run(mortal, own_cache, caplog):
-    (own_cache / "answers").write_text("")
-    assert mortal(V) is not None
-    assert "cannot be written" in caplog.text
-
-
-def test_without_a_cache_nothing_is_written(mortal, own_cache):
-    mortal(V, 9, metadata=QUICK | {"xling_cache": False})
-    assert not list(own_cache.iterdir())

@@ -241,15 +241,6 @@ def test_a_refused_batch_says_why_and_is_forgotten(service, judge, tmp_path):
     assert all(not reply.outcome for reply in judge().generate(PROMPTS))
 
 
-def test_files_are_parted(service, judge, monkeypatch):
-    monkeypatch.setattr(batches, "MAX_REQUESTS", 4)
-    judge().generate(PROMPTS)
-    assert len(service.batches) == 3 and service.lines == 9
-    monkeypatch.setattr(batches, "MAX_BYTES", 10)
-    judge().generate([f"{prompt}, once more" for prompt in PROMPTS])
-    assert len(service.batches) == 12
-
-
 def test_equal_requests_have_a_reply_each_also_after_a_kill(service, tmp_path):
     """Three equal requests; one reply is kept when the run ends, and the others are the other two."""
     service.fate = lambda prompt, attempt: f"draw {attempt}"
