@@ -6,7 +6,6 @@ checkout); a test checks that the files on disk are what this module would write
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import sys
 from collections.abc import Iterable
@@ -113,13 +112,6 @@ def leaves() -> dict[str, Leaf]:
 
 def _rubrics() -> list[str]:
     return [f"xling_custom_rubric_{code}" for code in RUBRIC_LANGUAGES]
-
-
-def leaves_of(names: Iterable[str]) -> dict[str, Leaf]:
-    """Return the tasks that names of tasks and groups, or patterns, stand for."""
-    every, members_of = leaves(), groups()
-    matches = (one for name in names for one in fnmatch.filter([*every, *members_of], name))
-    return {leaf: every[leaf] for name in matches for leaf in members_of.get(name, [name])}
 
 
 def files() -> dict[str, str]:

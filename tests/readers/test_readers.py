@@ -150,7 +150,7 @@ def test_the_filters_through_the_harness(tmp_path):
 def test_real_responses(realdata, kind):
     """Of what the authors of public logs extracted, 1% is unparsed and 2.5% read otherwise at most.
 
-    Their patterns err: 5 of the 94 unparsed responses are clear, and of 70 that are read otherwise
+    Their patterns err: about 5 of the 94 unparsed responses are clear, and of 70 read otherwise about
     two state another letter than the one that is read.
     """
     with gzip.open(realdata / "replies" / f"{kind}.jsonl.gz", "rt", encoding="utf-8") as file:
