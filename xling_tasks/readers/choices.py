@@ -112,7 +112,7 @@ class ChoiceReader:
 
     def _read_json(self) -> frozenset[str] | None:
         """Read '"answer": "B"'; every such field, and labels in prose, must agree."""
-        found_letters = []
+        fields = []
         for key in _KEY.finditer(self.text):
             value = _VALUE.match(self.text, key.end())
             name = signs_of(tokenize(key[1].replace("_", " ")))
@@ -121,15 +121,13 @@ class ChoiceReader:
                 field = ChoiceReader(text, self.options, self.native, several=True)
                 found = next(field.find("whole", "opening", "item", "text"), None)
                 if found and found.letters:
-                    found_letters.append(found.letters)
+                    fields.append(found.letters)
                 elif SIGNALS["letters alone"].fullmatch(field.kinds):
                     raise _ContradictionError
-        if not found_letters:
+        if not fields:
             return None
         labels = [found.letters for found in self.find("label") if found.letters != _STRANGER]
-        return _agree(
-            found_letters + [letters for letters in labels if len(letters) == len(found_letters[0])]
-        )
+        return _agree(fields + [letters for letters in labels if len(letters) == len(fields[0])])
 
     def _read_whole(self) -> frozenset[str] | None:
         """Read a response that is letters and a label, or a list of options, and nothing else."""
