@@ -74,6 +74,14 @@ def test_loglikelihood_equals_scikit_learn_on_the_logged_samples(run_one):
     assert scores["unparsed_rate"] == pytest.approx(1 - len(decided) / len(gold))
 
 
+def test_the_likelier_word_is_the_verdict(run_one):
+    model = Fixed(lambda _, word: (-1.0 if word.strip() == "Yes" else -2.0, False))
+    scores, samples, _, _ = run_one(LL + "es", model=model, limit=2)
+    gold, chance = zip(*rows(samples, "auc"))
+    assert chance == pytest.approx([0.7310585786] * len(chance))  # 1 / (1 + exp(-1))
+    assert scores["acc"] == pytest.approx(sum(gold) / len(gold))
+
+
 def test_same_seed_same_table_and_every_metric_for_every_document(run, serve):
     tasks = [V + "hi", LL + "hi", C + "hi", T + "hi"]
     tasks += [EXAM.format(kind) for kind in ("mcqa", "mcqa_ll", "rationale")]
