@@ -396,3 +396,29 @@ def test_every_score_has_a_standard_error(run):
     assert 0.02 < found[V + "en"]["macro_f1_t0.0_stderr,none"] < 0.08
     again = run(V + "en", bootstrap_iters=0)["results"][V + "en"]
     assert {again[key] for key in again if "_stderr" in key} == {"N/A"}
+
+
+def test_a_question_without_a_right_answer_in_the_language_is_not_asked(run_one, tmp_path):
+    names = ("English", "Spanish", "Chinese", "Hindi")
+    header = [
+        "id",
+        "label",
+        "answer_ids",
+        *(f"{x}_{name}" for name in names for x in ("question", "answer")),
+    ]
+    lines = [",".join(header)]
+    for question in (1, 2):
+        for label in (1, 0):
+            texts = []
+            for name in names:
+                missing = (question, label, name) == (2, 1, "Spanish")
+                texts += [f"Q{question} {name}?", "" if missing else f"A{question}{label} {name}."]
+            lines.append(",".join([str(question), str(label), f"{question}{label}", *texts]))
+    (tmp_path / "LiveQA.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    metadata = {"data_dir": str(tmp_path)}
+    model = Fixed(lambda *_: "Descanse y beba agua.")
+    scores, samples, _, _ = run_one(
+        "xlinghealth_correctness_liveqa_es", model=model, metadata=metadata
+    )
+    assert [sample["doc"]["question_id"] for sample in samples] == ["1"]
+    assert scores["invalid_rows"] == 1
