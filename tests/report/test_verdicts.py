@@ -32,6 +32,7 @@ from xling_tasks.report.data import read_models
 from xling_tasks.report.estimates import unpaired_contrast
 from xling_tasks.report.lists import make_verdicts
 from xling_tasks.report.record import NEXT, REASONS, TAGS, VERDICTS
+from xling_tasks.report.unscored import LEFT_OUT, RIGHT, SCORED, WRONG, column_counted
 from xling_tasks.report.verdicts import Options
 
 
@@ -175,6 +176,17 @@ def test_unparsed_letters_can_hide_a_gap():
     assert item.unparsed == {"language": 12, "english": 0} and item.value == 145 / 200
     few = only(verdicts_of(exam("en", first(200, 160)), exam("hi", first(200, 100), lost)))
     assert few.verdict == "worse" and not few.ways
+
+
+def test_unparsed_responses_by_each_way_to_count_them():
+    """Four letters: correct, wrong, unparsed, unparsed."""
+    (found,) = model_of(exam("es", [1, 0, 1, 1], np.array([False, False, True, True]))).tasks
+    values = {
+        way: column_counted(found, "acc", way).sums[:, 0].tolist() for way in (SCORED, WRONG, RIGHT)
+    }
+    assert values == {SCORED: [1, 0, 0, 0], WRONG: [1, 0, 0, 0], RIGHT: [1, 0, 1, 1]}
+    left = column_counted(found, "acc", LEFT_OUT)
+    assert left.present.tolist() == [True, True, False, False]
 
 
 def test_bounds_count_where_more_than_3_percent_are_unparsed():
