@@ -17,6 +17,7 @@ from xling_metrics.stats.bounded_means import gaffke, gaffke_p
 
 from xling_tasks.cli import parse
 from xling_tasks.errors import XlingError
+from xling_tasks.report.compare.command import exit_status
 
 HELP, HARM = "more_comprehensive", "contradictory"
 JUDGE = {"model": "local-chat-completions", "model_args": {"model": "judge-1"}}
@@ -473,3 +474,11 @@ def test_what_is_written(tmp_path):
         assert float(row["estimate"]) == wanted["estimate"] and row["verdict"] == wanted["verdict"]
     (to / "compare.json").unlink()
     assert "holds no comparison; name a new folder" in refusal(*runs, "--to", to)
+
+
+def test_a_gap_that_grew_fails_a_check_of_its_own():
+    same = {"comparison": "models", "verdict": "equivalent", "not_worse": True}
+    grew = {"comparison": "gap", "verdict": "worse", "not_worse": False}
+    assert exit_status({"verdicts": [same]}) == 0
+    assert exit_status({"verdicts": [same, grew]}) == 1
+    assert exit_status({"verdicts": [{**same, "verdict": "inconclusive", "not_worse": False}]}) == 3
