@@ -45,8 +45,8 @@ from xling_tasks.logs.annotations import (
 )
 from xling_tasks.logs.samples import newest_samples
 from xling_tasks.output import refuse_file, table, writing
-from xling_tasks.pages import texts
-from xling_tasks.pages.offline import offline_page
+from xling_tasks.pages import read_page_file, texts
+from xling_tasks.report import html
 from xling_tasks.settings import Settings
 
 N_ITEMS = {LABEL: 103}
@@ -337,9 +337,10 @@ def page_data(
 
 def write_page(to: Path, data: Mapping[str, Any]) -> None:
     """Write the page: one HTML file that loads nothing and sends nothing."""
-    page = offline_page(
-        "annotate", data, title=data["title"], digest=data["digest"], shared=("reading",)
-    )
+    page = html.render(
+        "annotate.html", script=read_page_file("reading.js") + read_page_file("annotate.js"),
+        styles=["annotate.css"], title=data["title"], data=html.as_block(data),
+    )  # fmt: skip
     with writing(to):
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(page, encoding="utf-8", newline="\n")

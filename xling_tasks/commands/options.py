@@ -126,7 +126,7 @@ def settings_with(
 
 
 def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> list[str]:
-    """The words of an option with commas between, each once; all that are known without it.
+    """Return the comma-separated words of an option, each once; every known one without it.
 
     Args:
         option: Its name, for messages.
@@ -151,7 +151,7 @@ def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> 
 
 
 def _words(words: Sequence[str]) -> Iterator[str]:
-    """`a=1,b=2` is two words to `lm_eval`; commas of a list or of a path are none."""
+    """Yield settings, of which `a=1,b=2` is two as in `lm_eval`; commas in lists and paths stay."""
     for word in words:
         if word.lstrip().startswith("{"):
             yield word

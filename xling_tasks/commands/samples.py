@@ -28,7 +28,7 @@ from xling_tasks.logs.newest import find_models
 from xling_tasks.logs.results import TaskResults
 from xling_tasks.logs.shown import KNOWN, languages_in, parts_of, several_languages
 from xling_tasks.output import many, refuse_others, writing
-from xling_tasks.pages import page_file
+from xling_tasks.pages import read_page_file
 from xling_tasks.report import html, words
 from xling_tasks.report.remarks import tell_remarks
 
@@ -95,7 +95,7 @@ def samples(options: argparse.Namespace) -> str:
 
 def make_page(content: Mapping[str, Any]) -> str:
     """Return the page; CONTENT has its groups, and what flags mean."""
-    script = page_file("reading.js") + page_file("samples.js")
+    script = read_page_file("reading.js") + read_page_file("samples.js")
     names = words.unique(group["model"] for group in content["groups"])
     return html.render(
         "samples.html", script=script, title="Samples", models=words.join(names),

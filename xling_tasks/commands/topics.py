@@ -64,7 +64,7 @@ def _classify(
 
 
 def _texts(tasks: Sequence[Any]) -> dict[str, str]:
-    """Question -> its text; one that stands in several languages is asked about in English."""
+    """Return the text of each question by id; of several languages the English one."""
     texts: dict[str, str] = {}
     for task in tasks:
         for doc in task.test_docs():

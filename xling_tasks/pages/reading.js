@@ -1,5 +1,5 @@
 "use strict";
-// What the pages share on which people read texts of models: the viewer, and that of annotation.
+// What the pages share on which people read texts of models: samples, and annotation.
 const reading = (() => {
   const $ = (id) => document.getElementById(id);
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from xling_tasks.languages import language_name
-from xling_tasks.pages import FOLDER, digest, page_file
+from xling_tasks.pages import FOLDER, hash_source, read_page_file
 from xling_tasks.report import words
 from xling_tasks.report.table import format_cell
 from xling_tasks.secrets import without_hosts
@@ -81,12 +82,15 @@ def as_block(data: object) -> Markup:
     return Markup(re.sub("[<>&]", lambda m: f"\\u{ord(m[0]):04x}", text))
 
 
-def render(template: str, *, script: str = "", note: str = "", **values: Any) -> str:
+def render(
+    template: str, *, script: str = "", note: str = "",
+    styles: Sequence[str] = ("page.css", "fonts.css"), **values: Any,
+) -> str:  # fmt: skip
     """Render a page whose policy allows its style, its script, and scripts that lie beside it."""
-    style = page_file("page.css") + page_file("fonts.css")
-    scripts = f"script-src '{digest(script)}' 'self' file:; " if script else ""
+    style = "".join(map(read_page_file, styles))
+    scripts = f"script-src '{hash_source(script)}' 'self' file:; " if script else ""
     policy = (
-        f"default-src 'none'; {scripts}style-src '{digest(style)}'; img-src data:; "
+        f"default-src 'none'; {scripts}style-src '{hash_source(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     page = environment().get_template(template)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.output import plain, write_files
-from xling_tasks.pages import page_file
+from xling_tasks.pages import read_page_file
 from xling_tasks.report.command import find_samples
 from xling_tasks.report.leaderboard.entries import read_entries
 from xling_tasks.report.leaderboard.page import (
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> str:
 def _format_card(record: Record) -> str:
     """Return the README of a Space."""
     texts = words()["leaderboard"]
-    return page_file("space.md").format(
+    return read_page_file("space.md").format(
         languages="\n".join(f"- {plain(line)}" for line in language_lines(record)),
         ranks=texts["ranks"].format(level=f"{record['options']['confidence']:.0%}"),
         not_evidence=texts["not_evidence"],
