@@ -84,7 +84,7 @@ ODD = {
         "fewer options in Portuguese than in another language: question 2"),
     "another script": (
         [{"question_en": "a?", "question_hi": ENGLISH}],
-        "questions in Hindi are written in Latin letters: question 2"),
+        "questions in Hindi are mostly in Latin letters: question 2"),
     "one text in many rows": (
         PENDING, "one question in Swahili stands in 4 questions (0, 1, 2, 3): 'TRANSLATION PENDING'"),
     "a language that langid does not know": (

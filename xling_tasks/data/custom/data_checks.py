@@ -121,7 +121,7 @@ def _find_other_scripts(dataset: CustomDataset, code: str) -> Iterator[str]:
         if scripts_by_key and (kind != "option" or 2 * len(scripts_by_key) > len(texts)):
             script = Counter(scripts_by_key.values()).most_common(1)[0][0]
             yield (
-                f"{KINDS[kind]} in {dataset.languages[code].name} are written in {script} letters: "
+                f"{KINDS[kind]} in {dataset.languages[code].name} are mostly in {script} letters: "
                 f"{list_questions([*scripts_by_key])}"
             )
 
