@@ -1,29 +1,124 @@
 """A model that answers with the logged responses of an earlier run.
 
-Another judge, translator, encoder or metric version scores the same answers without generating
-again and without a second model in memory. A request is matched by task, the document's content,
-the prompt and the generation arguments; repeated answers come in their logged order. What does not
-match is an error.
+Another judge, translator, encoder or metric version scores the same responses, without generating
+again and without a second model in memory. A request is matched by task, content of the question,
+prompt and generation arguments; repeated responses come in their logged order.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lm_eval.api.model import LM
 from tqdm import tqdm
 
 from xling_tasks.errors import DataError, SettingError, did_you_mean, refuse_unknown, user_path
-from xling_tasks.lm.replay_match import Asked, match
+from xling_tasks.failed_response import logged_details, response_of
 from xling_tasks.logs.answers import doc_digest
-from xling_tasks.logs.replay_log import AnyLog, JoinedLog, LoggedRequest, TaskLog, find_logs
-from xling_tasks.logs.replay_prompts import ChatPrompt
+from xling_tasks.logs.results import Results, TaskResults, read_results, refuse_mixed_models
 
-_LISTED = 8
+
+class ChatPrompt(str):
+    """Messages as JSON; the logged prompt has gone through a chat template."""
+
+
+class LoggedRequest(NamedTuple):
+    """A logged request.
+
+    Attributes:
+        kind: As the harness calls it.
+        prompt: A text, or the texts of a service's messages.
+        argument: The generation arguments without seed, or the continuation that was scored.
+        responses: The texts, or log-likelihoods, that came back.
+    """
+
+    kind: str
+    prompt: str | list[str]
+    argument: Any
+    responses: list[Any]
+
+
+class TaskLog:
+    """The logged requests of one task in one run."""
+
+    def __init__(self, results: TaskResults) -> None:
+        self.results, self.samples = results, results.samples
+        self.template: str | None = results.run.content.get("chat_template")
+
+    @functools.cached_property
+    def requests(self) -> dict[str, list[LoggedRequest]]:
+        """The requests about each question, by the digest of its content."""
+        return dict(row for _, row in self.samples.stream_first(_read_requests))
+
+    def is_repeated(self) -> bool:
+        """Return whether the first question was asked several times at temperature 0."""
+        _, (_, requests) = next(self.samples.stream_first(_read_requests), (0, ("", [])))
+        greedy = Counter(
+            str(r.prompt) for r in requests
+            if isinstance(r.argument, dict) and r.argument.get("temperature") == 0
+        )  # fmt: skip
+        return max(greedy.values(), default=0) > 1
+
+    def find(self, request: Any, digest: str) -> tuple[str, list[Any]]:
+        """Return a key and the responses of the logged requests that equal a request.
+
+        Raises:
+            DataError: If the question, the prompt or the arguments were not logged.
+        """
+        kind, (prompt, argument) = request.request_type, request.args
+        logged = self.requests.get(digest)
+        if logged is None:
+            raise self.error(
+                request, f"this question is not among the {len(self.requests)} of", "data and limit"
+            )
+        prompted = [r for r in logged if r.kind == kind and self._has_prompt(r.prompt, prompt)]
+        if not prompted:
+            raise self.error(
+                request, "this prompt is not in", "prompts, examples, system instruction and "
+                f"{'no ' if self.template is None else ''}--apply_chat_template",
+            )  # fmt: skip
+        shortest = min(prompted, key=lambda r: len(str(r.prompt))).prompt  # which adds least
+        same_prompt = [r for r in prompted if r.prompt == shortest]
+        wanted = _comparable(argument)
+        chosen = [r for r in same_prompt if r.argument == wanted]
+        if not chosen:
+            found = "; ".join(dict.fromkeys(str(r.argument) for r in same_prompt))
+            raise self.error(
+                request, f"{wanted} is not among what was asked ({found}) in",
+                "temperatures and --gen_kwargs",
+            )  # fmt: skip
+        return f"{digest} {shortest} {wanted}", [text for r in chosen for text in r.responses]
+
+    def _has_prompt(self, logged: str | list[str], prompt: str) -> bool:
+        """Return whether a logged prompt is the one asked for.
+
+        One that went through a chat template has all messages, or the whole text, in their order.
+        """
+        is_chat = isinstance(prompt, ChatPrompt)
+        texts = [str(turn["content"]) for turn in json.loads(prompt)] if is_chat else [str(prompt)]
+        if texts == logged or texts == [logged]:
+            return True
+        if self.template is None or (is_chat and isinstance(logged, list)):
+            return False
+        text, start = logged if isinstance(logged, str) else "\n".join(logged), 0
+        for piece in texts:
+            start = text.find(piece.strip(), start)
+            if start < 0:
+                return False
+            start += len(piece.strip())
+        return True
+
+    def error(self, request: Any, problem: str, same: str) -> DataError:
+        """Return an error: what was not logged, and what must be the same in both runs."""
+        question = request.doc.get("question_id", request.doc_id)
+        return DataError(
+            f"{self.results.task}, question {question!r}: {problem} {self.samples.path}; replay "
+            f"with the {same} of the run, or name another run: --model_args path=...,run=..."
+        )
 
 
 class ReplayLM(LM):  # type: ignore[misc]
@@ -31,10 +126,8 @@ class ReplayLM(LM):  # type: ignore[misc]
 
     Args:
         path: A folder with the logs of one model anywhere below it: the `--output_path` of a run
-            with `--log_samples`. Several, as a list or with `+` between them, are the parts of one
-            run.
-        run: Which run, where there are several; None for the newest that has the task. Several
-            with `+` between them, or `all`, are joined.
+            with `--log_samples`.
+        run: The time of one run, as in the names of its files; None for the newest with the task.
         batch_size: Accepted for the harness and ignored, like the next two.
         max_batch_size: Ignored.
         device: Ignored.
@@ -42,35 +135,43 @@ class ReplayLM(LM):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        path: str | Sequence[str] | None = None,
-        run: str | None = None,
-        batch_size: Any = None,
-        max_batch_size: Any = None,
-        device: Any = None,
-        **others: Any,
-    ) -> None:
+        self, path: str | None = None, run: str | None = None, batch_size: Any = None,
+        max_batch_size: Any = None, device: Any = None, **others: Any,
+    ) -> None:  # fmt: skip
         super().__init__()
         refuse_unknown("xling_replay: ", others, ["path", "run"])
         if not path:
             raise SettingError(
                 "xling_replay: name the folder of the run to replay: --model_args path=OUT"
             )
-        folders = folders_of(path)
-        self.folder = folders[0]
-        self._logs = _joined([_chosen(folder, find_logs(folder), run) for folder in folders])
+        self.folder = user_path(str(path))
+        every = [results for results in read_results(self.folder) if not results.replay]
+        runs = [results for results in every if run in (None, results.stamp)]
+        refuse_mixed_models(self.folder, runs)
+        self._logs = {
+            task: TaskLog(results)
+            for one in runs
+            for task in sorted(one.tasks)
+            if (results := TaskResults(task, one)).samples.path.exists()
+        }
+        if not self._logs:
+            stamps = ", ".join(results.stamp for results in every) or "none"
+            raise DataError(
+                f"{self.folder}: no logged responses{f' of run {run}' if run else ''}; its runs "
+                f"are: {stamps}. Give the --output_path of a run with --log_samples"
+            )
 
     # What the harness asks for
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
         """Return the logged responses."""
-        return self._replies("generate_until", requests, disable_tqdm)
+        return self._replay(requests, disable_tqdm)
 
     def loglikelihood(
         self, requests: Sequence[Any], disable_tqdm: bool = False
     ) -> list[tuple[float, bool]]:
         """Return the logged log-likelihoods."""
-        return self._replies("loglikelihood", requests, disable_tqdm)
+        return self._replay(requests, disable_tqdm)
 
     def loglikelihood_rolling(
         self, requests: Sequence[Any], disable_tqdm: bool = False
@@ -81,8 +182,8 @@ class ReplayLM(LM):  # type: ignore[misc]
     def apply_chat_template(
         self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True
     ) -> ChatPrompt:
-        """Return the messages as they are, to be found again in the logged prompt."""
-        return ChatPrompt.of([dict(message) for message in chat_history])
+        """Return the messages as they are, to be found in the logged prompt."""
+        return ChatPrompt(json.dumps(chat_history, ensure_ascii=False))
 
     def chat_template(self, chat_template: bool | str = False) -> str:
         """Return the template of the replayed run, as far as it is known."""
@@ -104,136 +205,74 @@ class ReplayLM(LM):  # type: ignore[misc]
     @functools.cached_property
     def hosted(self) -> bool:
         """Whether the run asked a service: then temperature 0 was asked several times, too."""
-        return any(
-            count > 1
-            for log in self._logs.values()
-            for (_, temperature), count in _answers_by_question(log.first()).items()
-            if temperature == 0
-        )
+        return any(log.is_repeated() for log in self._logs.values())
 
     def origin(self, task: str) -> dict[str, Any]:
         """Return the model and the run behind a task's responses, for the results."""
-        log = self._log(task)
-        origin = {
-            "model": log.model,
-            "model_args": dict(log.model_args),
-            "stamp": log.run,
+        run: Results = self._log(task).results.run
+        return {
+            "model": str(run.config.get("model")),
+            "model_args": run.model_args,
+            "stamp": run.stamp,
             "path_name": self.folder.resolve().name,
         }
-        parts = [part.run for part in log.parts]
-        return {**origin, **({"parts": parts} if parts else {})}
 
     def recorded(self, task: str) -> Mapping[str, Any]:
         """Return what the task recorded of the run: settings, prompts; empty if unknown."""
-        return self._logs[task].recorded if task in self._logs else {}
+        return self._logs[task].results.xling if task in self._logs else {}
 
-    # Finding answers
-
-    def _replies(self, kind: str, requests: Sequence[Any], quiet: bool) -> list[Any]:
+    def _replay(self, requests: Sequence[Any], quiet: bool) -> list[Any]:
         """Return the responses to requests; equal requests get the logged ones in order."""
-        taken: Counter[tuple[Any, ...]] = Counter()
+        taken: Counter[tuple[str, str]] = Counter()
         digests: dict[int, str] = {}
-        replies = []
+        responses = []
         for request in tqdm(requests, disable=quiet, desc="xling_replay"):
-            key = id(request.doc)
-            digest = digests[key] = digests.get(key) or doc_digest(request.doc)
-            log = self._log(str(request.task_name))
-            lookup = Asked(log, request.doc, request.doc_id, kind, *request.args)
-            positions, logged = match(lookup, digest)
-            served = (log.task, digest, positions)
-            if taken[served] >= len(logged):
-                raise DataError(
-                    f"{lookup}: more than the {len(logged)} logged answers at these arguments are "
-                    f"asked for; replay with the run's k (--metadata k={len(logged)} or less; at "
-                    "temperature 0 greedy_repeats=once where it was asked once)"
-                )
-            replies.append(logged[taken[served]])
-            taken[served] += 1
-        return replies
+            doc_id = id(request.doc)
+            digests[doc_id] = digests.get(doc_id) or doc_digest(request.doc)
+            task = str(request.task_name)
+            log = self._log(task)
+            key, logged = log.find(request, digests[doc_id])
+            if taken[task, key] >= len(logged):
+                raise log.error(
+                    request, f"more than the {len(logged)} logged responses are asked for in",
+                    f"k ({len(logged)}) and greedy_repeats",
+                )  # fmt: skip
+            responses.append(logged[taken[task, key]])
+            taken[task, key] += 1
+        return responses
 
-    def _log(self, task: str) -> AnyLog:
-        log = self._logs.get(task)
-        if log is None:
+    def _log(self, task: str) -> TaskLog:
+        if task not in self._logs:
             raise DataError(
-                f"{self.folder}: no answers of {task} are logged there (run with --log_samples)."
-                f"{did_you_mean(task, self._logs)} Leave the task out, or generate its answers"
+                f"{self.folder}: no responses of {task} are logged there."
+                f"{did_you_mean(task, self._logs)} Leave the task out, or generate them"
             )
-        return log
+        return self._logs[task]
 
 
-def _answers_by_question(requests: Sequence[LoggedRequest]) -> Counter[tuple[str, Any]]:
-    """Count how often each question was asked at each temperature."""
-    counts = Counter[tuple[str, Any]]()
-    for request in requests:
-        if request.kind == "generate_until":
-            counts[repr(request.prompt), request.argument.get("temperature")] += len(
-                request.replies
-            )
-    return counts
+def _read_requests(row: dict[str, Any]) -> tuple[str, list[LoggedRequest]]:
+    """Return the digest and the requests of a sample."""
+    details, requests = logged_details(row), []
+    for number, replies in enumerate(row["resps"]):
+        logged = row["arguments"][f"gen_args_{number}"]
+        content, argument = logged["arg_0"], logged["arg_1"]
+        if not isinstance(content, str):  # API backends log messages as a list with their JSON
+            messages = json.loads(content[0]) if isinstance(content[0], str) else content
+            content = [str(message["content"]) for message in messages]
+        if isinstance(argument, dict):
+            kind = "generate_until"
+            responses: list[Any] = [
+                response_of(str(text), details.get((number, i), {})) for i, text in enumerate(replies)
+            ]
+        else:  # the harness logs numbers as texts that give back exactly the same number
+            kind = "loglikelihood"
+            responses = [(float(score), greedy == "True") for score, greedy in replies]
+        requests.append(LoggedRequest(kind, content, _comparable(argument), responses))
+    return doc_digest(row["doc"]), requests
 
 
-def folders_of(path: str | Sequence[str]) -> list[Path]:
-    """Return the folders that `path` names; a folder whose own name has a `+` is one."""
-    if not isinstance(path, str):
-        return [user_path(str(item)) for item in path]
-    folder = user_path(path)
-    if folder.exists() or "+" not in path:
-        return [folder]
-    return [user_path(item) for item in path.split("+") if item]
-
-
-def _joined(parts: Sequence[Mapping[str, Sequence[TaskLog]]]) -> dict[str, AnyLog]:
-    """Return one log per task: of the folders' logs, joined where there are several."""
-    logs: dict[str, list[TaskLog]] = {}
-    for part in parts:
-        for task, logs_of_task in part.items():
-            logs.setdefault(task, []).extend(logs_of_task)
-    models = {log.identity: log for logs_of_task in logs.values() for log in logs_of_task}
-    if len(models) > 1:
-        named_models = "; ".join(f"{model} ({log.paths[0]})" for model, log in models.items())
-        raise DataError(
-            f"the parts are of different models: {named_models}; join those of one model"
-        )
-    return {
-        task: logs_of_task[0] if len(logs_of_task) == 1 else JoinedLog(logs_of_task)
-        for task, logs_of_task in logs.items()
-    }
-
-
-def _chosen(folder: Path, logs: Sequence[TaskLog], run: str | None) -> dict[str, Sequence[TaskLog]]:
-    """Return a folder's logs by task: the newest, or those of `run`; all of one model."""
-    if not logs:
-        raise DataError(
-            f"{folder}: no logged answers there; give path= the --output_path of a run with "
-            "--log_samples"
-        )
-    ordered = sorted(logs, key=lambda log: log.run)
-    names = None if run is None else set(str(run).split("+"))
-    every = names == {"all"}
-    chosen = ordered if names is None or every else [x for x in ordered if x.run in names]
-    if not chosen:
-        raise DataError(f"{folder}: no run {run!r}; there are {_listed(folder, ordered)}")
-    if len({log.identity for log in chosen}) > 1:
-        raise DataError(
-            f"{folder}: runs of different models: {_listed(folder, chosen)}; give the folder of "
-            "one model, or add one of these runs to --model_args"
-        )
-    logs_of: dict[str, list[TaskLog]] = {}
-    for log in chosen:
-        logs_of.setdefault(log.task, []).append(log)
-    return {
-        task: task_logs if names is not None else task_logs[-1:]
-        for task, task_logs in logs_of.items()
-    }
-
-
-def _listed(folder: Path, logs: Sequence[TaskLog]) -> str:
-    """Describe runs, the newest first."""
-    runs = {log.run: log for log in logs}
-    newest = list(reversed(runs.values()))
-    texts = [
-        f"run={log.run} of {log.identity} ({log.paths[0].relative_to(folder)})"
-        for log in newest[:_LISTED]
-    ]
-    n_older = len(newest) - len(texts)
-    return "; ".join(texts) + (f"; and {n_older} older" if n_older > 0 else "")
+def _comparable(argument: Any) -> Any:
+    """Return arguments without the seed; a continuation without a space, which templates replace."""
+    if isinstance(argument, dict):
+        return {name: value for name, value in argument.items() if name != "seed"}
+    return str(argument).strip()
