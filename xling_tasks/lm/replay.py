@@ -262,7 +262,8 @@ def _read_requests(row: dict[str, Any]) -> tuple[str, list[LoggedRequest]]:
         if isinstance(argument, dict):
             kind = "generate_until"
             responses: list[Any] = [
-                response_of(str(text), details.get((number, i), {})) for i, text in enumerate(replies)
+                response_of(str(text), details.get((number, repeat), {}))
+                for repeat, text in enumerate(replies)
             ]
         else:  # the harness logs numbers as texts that give back exactly the same number
             kind = "loglikelihood"
@@ -272,7 +273,7 @@ def _read_requests(row: dict[str, Any]) -> tuple[str, list[LoggedRequest]]:
 
 
 def _comparable(argument: Any) -> Any:
-    """Return arguments without the seed; a continuation without a space, which templates replace."""
+    """Return arguments without the seed; a continuation without its space."""
     if isinstance(argument, dict):
         return {name: value for name, value in argument.items() if name != "seed"}
     return str(argument).strip()
