@@ -174,7 +174,7 @@ def inside(folder: Path) -> Iterator[None]:
 
 def with_all(found: dict[str, Any] | None) -> dict[str, Any] | None:
     """Results in which the bookkeeping stands with the scores; None of ranks that have none."""
-    from xling_tasks.logs.by_language import with_bookkeeping
+    from xling_tasks.logs.checked import with_bookkeeping
 
     return found and with_bookkeeping(found)
 
@@ -325,13 +325,15 @@ def write_samples(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"samples_{task}_{stamp}.jsonl"
     whole = ({"filter": "none", **_with_outcome(task, row)} for row in rows)
-    lines = (json.dumps(row, ensure_ascii=True) + "\n" for row in whole)
+    lines = [json.dumps(row, ensure_ascii=True) + "\n" for row in whole]
     path.write_text("".join(lines), encoding="utf-8")
     results = folder / f"results_{stamp}.json"
     nothing: dict[str, Any] = {"results": {}, "configs": {}, "n-samples": {}}
     content = json.loads(results.read_text("utf-8")) if results.exists() else nothing
-    if isinstance(content, dict) and not content.get("results") and _place(task):
+    if isinstance(content, dict) and not any(content.get("results", {}).values()) and _place(task):
         content["configs"].setdefault(task, {"metadata": {"xling": {}}})
+        content["results"].setdefault(task, {})
+        content["n-samples"].setdefault(task, {"original": len(lines), "effective": len(lines)})
     if not results.exists() or content.get("configs"):
         write_results(folder, content, stamp)
     return path

@@ -308,8 +308,9 @@ def test_names_newest_file_and_metrics_made_differently(tmp_path, judge):
     make_run(tmp_path / "alpha", newer, stamp=later)
     for name, stamp, kind in (("alpha", later, "x"), ("beta", STAMP, "y")):
         signatures = {"bleu1": f"bleu1|tokens:{kind}", "rouge1": "rouge1|same"}
-        configs = {"mmedbench_rationale_en": {"metadata": {"xling": {"signatures": signatures}}}}
-        content = {"configs": configs, "results": {}, "n-samples": {}}
+        task, count = "mmedbench_rationale_en", {"original": 1, "effective": 1}
+        configs = {task: {"metadata": {"xling": {"signatures": signatures}}}}
+        content = {"configs": configs, "results": {task: {}}, "n-samples": {task: count}}
         write_results(tmp_path / name / "some__model", content, stamp)
     ranking, _, page = result(tmp_path, f"one={outs[0]}", *outs[1:], *judge.words)
     assert list(ranking["models"]) == ["one", "beta", "gamma"]

@@ -49,7 +49,7 @@ def run(model: Any, tasks: str | list[str], metadata: dict[str, Any], **options:
     from lm_eval.tasks import TaskManager
 
     from xling_tasks.discovery import task_folder
-    from xling_tasks.logs.by_language import with_bookkeeping
+    from xling_tasks.logs.checked import with_bookkeeping
 
     metadata = {"xling_resume": False, **metadata}
     manager = TaskManager(

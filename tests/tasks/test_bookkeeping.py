@@ -10,7 +10,6 @@ from builders import results_in
 
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.dataset_info import DATASETS
-from xling_tasks.logs.by_language import with_bookkeeping
 from xling_tasks.logs.results import read_results
 
 C = "xlinghealth_correctness_demo_en"
@@ -59,11 +58,3 @@ def test_endpoints_and_what_is_submitted_are_scores():
         assert names >= {"invalid_rows", "n_responses", "failed_rate", "content_filter_rate"}
         assert not names & {each.metric for each in criterion.endpoints}
         assert not names & set(criterion.submission.main)
-
-
-@pytest.mark.parametrize("kept", [None, 5, [], "x", {}])
-def test_a_broken_record_hides_no_score(kept):
-    configs = {"t": {"metadata": {"xling": {"bookkeeping": kept}}}}
-    content = {"results": {"t": {"a,none": 1.0}}, "configs": configs, "n-samples": {}}
-    assert with_bookkeeping(content)["results"] == {"t": {"a,none": 1.0}}
-    assert with_bookkeeping({"results": 7})["results"] == 7

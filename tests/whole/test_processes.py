@@ -29,7 +29,7 @@ import torch, torch.distributed as dist
 import lm_eval
 from builders import our_tasks, with_bars_of_its_own
 from xling_tasks.lm.baseline import BaselineLM
-from xling_tasks.logs.by_language import with_bookkeeping
+from xling_tasks.logs.checked import with_bookkeeping
 
 class Parallel(BaselineLM):
     left = 10**9

@@ -43,7 +43,7 @@ from xling_tasks.logs.annotations import (
     answer_digest,
     text_digest,
 )
-from xling_tasks.logs.samples import newest_samples
+from xling_tasks.logs.results import newest_tasks
 from xling_tasks.output import refuse_file, table, writing
 from xling_tasks.pages import read_page_file, texts
 from xling_tasks.report import html
@@ -149,10 +149,10 @@ def read_labels(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[lis
     newest = _newest(options, {"correctness"}, _JUDGE_HINT)
     languages = (key.language for key, _ in newest)
     codes = chosen("--languages", options.languages, languages, "no samples")
-    for key, samples in newest:
+    for key, task in newest:
         if key.language not in codes:
             continue
-        model = samples.path.parent.name
+        samples, model = task.samples, task.run.path.parent.name
         for _, row in samples.stream_first(_judged, hint=_JUDGE_HINT):
             if row is None:
                 raise DataError(f"{samples.path}: has no judge's labels. {_JUDGE_HINT}")
@@ -195,8 +195,8 @@ def _judged(row: Mapping[str, Any]) -> dict[str, Any] | None:
 def read_translations(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[list[Item], str]:
     """Read a run's answers beside the English texts that were scored, and the model's folder."""
     items, model = [], ""
-    for key, samples in _newest(options, set(_RECORDS), _TRANSLATED_HINT):
-        model, record = samples.path.parent.name, _RECORDS[key.criterion]
+    for key, task in _newest(options, set(_RECORDS), _TRANSLATED_HINT):
+        samples, model, record = task.samples, task.run.path.parent.name, _RECORDS[key.criterion]
         for _, (doc, results, english) in samples.stream_first(
             lambda row, record=record: _translated(row, record), hint=_TRANSLATED_HINT
         ):
@@ -252,13 +252,13 @@ def read_data(options: argparse.Namespace, skipped: Counter[Any]) -> Iterator[It
 
 
 def _newest(options: argparse.Namespace, criteria: set[str], hint: str) -> list[tuple[Any, Any]]:
-    """Return the newest samples of some criteria, of the datasets and languages asked for."""
-    newest = newest_samples(options.out_dir, criteria)
+    """Return the newest results of some criteria, of the datasets asked for."""
+    newest = newest_tasks(options.out_dir, criteria)
     if not newest:
         raise DataError(f"{options.out_dir}: no samples of {' or '.join(sorted(criteria))}. {hint}")
     keys_there = (key.dataset for key, _ in newest)
     datasets = chosen("--datasets", options.datasets, keys_there, "no samples")
-    return [(key, samples) for key, samples in newest if key.dataset in datasets]
+    return [(key, task) for key, task in newest if key.dataset in datasets]
 
 
 # The sample

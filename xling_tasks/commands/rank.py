@@ -37,7 +37,7 @@ from xling_tasks.failed_response import REQUEST_FAILED, logged_details
 from xling_tasks.harness.backends import responses_in
 from xling_tasks.languages import language_name
 from xling_tasks.logs.newest import named_folder
-from xling_tasks.logs.samples import newest_samples
+from xling_tasks.logs.results import newest_tasks
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.structured_output import (
     array_schema,
@@ -162,15 +162,15 @@ def read_runs(words: Sequence[str]) -> list[Run]:
 
 
 def _read_run(name: str, folder: Path) -> Run:
-    newest = newest_samples(folder, _RATIONALES)
+    newest = newest_tasks(folder, _RATIONALES)
     if not newest:
         raise DataError(
             f"{folder}: no samples_mmedbench_rationale_*.jsonl; run lm_eval with --output_path and "
             "--log_samples"
         )
     run = Run(name, folder)
-    for key, samples in newest:
-        recorded = samples.recorded()
+    for key, task in newest:
+        samples, recorded = task.samples, task.xling
         prompts = (recorded.get("prompts") or {}).values()
         form = PromptFormat(**next((p["form"] for p in prompts if "form" in p), {}))
         is_ft = key.criterion.endswith("_ft")

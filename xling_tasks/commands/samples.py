@@ -224,7 +224,7 @@ def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str
                         "task": source.task, "row": line,
                         "parts": [
                             [part.title, part.note, [
-                                [p.text[:LONGEST], max(0, len(p.text) - LONGEST), p.mark,
+                                [p.text[:LONGEST], max(0, len(p.text) - LONGEST), p.mark[:_SHORT],
                                  p.tone, p.language]
                                 for p in part.passages
                             ]] for part in parts

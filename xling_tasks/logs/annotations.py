@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,20 +52,18 @@ def read_annotations(
     Raises:
         DataError: If a file is no export, a label is unknown, or an annotator labels an item twice.
     """
-    by_item: dict[tuple[str, ...], Path] = {}
-    annotations = []
+    by_item: dict[tuple[str, ...], tuple[Path, Annotation]] = {}
     for path in paths:
         for annotation in _read_file(path, choices):
             key = (annotation.annotator.casefold(), *annotation.item)
             if key in by_item:
                 raise DataError(
                     f"{path}: {annotation.annotator!r} labels {annotation.task}, question "
-                    f"{annotation.question_id!r} a second time (see {by_item[key]}); give one of "
-                    "the files, or change the annotator's name if these are two people"
+                    f"{annotation.question_id!r} a second time (see {by_item[key][0]}); give one "
+                    "of the files, or change the annotator's name if these are two people"
                 )
-            by_item[key] = path
-            annotations.append(annotation)
-    return annotations
+            by_item[key] = path, annotation
+    return [annotation for _, annotation in by_item.values()]
 
 
 def _read_file(path: Path, choices: Mapping[str, Sequence[str]]) -> Iterator[Annotation]:
@@ -78,21 +76,20 @@ def _read_file(path: Path, choices: Mapping[str, Sequence[str]]) -> Iterator[Ann
     head = text.partition("\n")[0]
     delimiter = ";" if head.count(";") > head.count(",") else ","  # spreadsheets in Europe
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
-    names = reader.fieldnames or ()
-    if missing := [name for name in Annotation._fields if name not in names]:
+    if missing := [n for n in Annotation._fields if n not in (reader.fieldnames or ())]:
         raise DataError(
             f"{path}: has no column {', '.join(missing)}; give a CSV file that the page of "
             "`xling annotate` exported"
         )
     for number, row in enumerate(reader, start=2):
         annotation = Annotation(*(str(row[name] or "").strip() for name in Annotation._fields))
-        known = choices.get(annotation.form, ())
-        for name, given, among in (
-            ("form", annotation.form, choices),
-            ("label", annotation.label, ["", *known]),
-            ("judge_label", annotation.judge_label, ["", *LABELS]),
-        ):
-            if given not in among:
+        expected: dict[str, Collection[str]] = {
+            "form": choices,
+            "label": ["", *choices.get(annotation.form, ())],
+            "judge_label": ["", *LABELS],
+        }
+        for name, among in expected.items():
+            if (given := getattr(annotation, name)) not in among:
                 hint = did_you_mean(given, filter(None, among))
                 raise DataError(f"{path}, row {number}, column {name!r}: unknown {given!r}.{hint}")
         if not annotation.annotator:

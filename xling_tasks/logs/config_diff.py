@@ -16,9 +16,6 @@ from xling_tasks.criteria import CRITERIA
 from xling_tasks.harness.arguments import TRANSPORT, kind_of
 from xling_tasks.logs.results import TaskResults, as_json, model_line
 
-_FOR_ALL = ("en", "any")
-"""What a prompt's language is recorded as where it is one for all questions."""
-
 
 class Difference(NamedTuple):
     """A setting in which tasks were run differently: in the first, and in the others named.
@@ -65,7 +62,7 @@ def _settings(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
     prompts = {
         name: prompt
         for name, prompt in (xling.get("prompts") or {}).items()
-        if not across_languages or prompt.get("language") in (None, *_FOR_ALL)
+        if not across_languages or prompt.get("language") in (None, "en", "any")
     }
     if across_languages and settings.get("prompt_language", "en") != "en":
         declared["prompt templates"] = settings.get("prompt_templates")
@@ -74,43 +71,34 @@ def _settings(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
         generation.pop("until", None)  # An answer ends at a label in the question's language.
     chat = content.get("chat_template") is not None
     shots, description = config.get("num_fewshot") or 0, config.get("description") or ""
+    filters, data = config.get("filter_list"), xling.get("data") or {}
+    if data.get("sha256"):
+        source = {"sha256": data["sha256"]}
+    else:
+        source = {key: data.get(key) for key in ("name", "revision")}
+    if across_languages:  # what filters look for is a language's, as are questions of its own
+        filters = [
+            [row.get("name"), [step.get("function") for step in row.get("filter") or ()]]
+            for row in filters or ()
+        ]
+        if subject is not None and not subject.parallel:
+            source = {key: data.get(key) for key in ("dataset", "kind", "revision")}
+            source["repository"] = settings.get("dataset")
     return {
         **declared,
-        "data": _data(task, across_languages=across_languages),
+        "data": source,
         "prompts": prompts,
         "generation": generation,
         "chat template": content.get("chat_template_sha") if chat else None,
         "apply_chat_template": chat,
         "system_instruction": content.get("system_instruction_sha"),
         "num_fewshot": shots,
-        "filter_list": _filters(config.get("filter_list"), across_languages),
+        "filter_list": filters,
         # What stands before a question in its language differs between languages.
         "description": bool(description) if across_languages else description,
         "fewshot_as_multiturn": bool(chat and shots and content.get("fewshot_as_multiturn")),
         "task version": (config.get("metadata") or {}).get("version"),
     }
-
-
-def _filters(filters: Any, across_languages: bool) -> Any:
-    """Return filters; across languages only their steps, as what they look for is a language's."""
-    if not across_languages or not isinstance(filters, list):
-        return filters
-    return [
-        [row.get("name"), [step.get("function") for step in row.get("filter") or ()]]
-        for row in filters
-    ]
-
-
-def _data(task: TaskResults, *, across_languages: bool) -> dict[str, Any]:
-    """Return which data it read: by content, or where each language has others, by origin."""
-    data, subject = task.xling.get("data") or {}, task.task_key
-    if across_languages and subject is not None and not subject.parallel:
-        settings = task.xling.get("settings") or {}
-        origin = {key: data.get(key) for key in ("dataset", "kind", "revision")}
-        return {**origin, "repository": settings.get("dataset")}
-    if data.get("sha256"):
-        return {"sha256": data["sha256"]}
-    return {key: data.get(key) for key in ("name", "revision")}
 
 
 def _without_transport(value: Any) -> Any:
@@ -119,12 +107,9 @@ def _without_transport(value: Any) -> Any:
         return [_without_transport(item) for item in value]
     if not isinstance(value, Mapping) or "model" not in value:
         return value
-    fields = {
-        key: item for key, item in value.items() if key == "model" or kind_of(key) != TRANSPORT
-    }
-    fields.pop("model_args", None)
-    if "model_args" in value:
-        fields["model"] = model_line(value["model"], value["model_args"] or {})
+    fields = {k: item for k, item in value.items() if k == "model" or kind_of(k) != TRANSPORT}
+    if "model_args" in fields:
+        fields["model"] = model_line(value["model"], fields.pop("model_args") or {})
     return fields
 
 
@@ -138,7 +123,6 @@ def _compare(name: str, a: Any, b: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def _format(value: Any) -> str:
-    """Return a value as JSON; a text without quotes, and nothing as `none`."""
     if value is None:
         return "none"
     return value if isinstance(value, str) and value else as_json(value)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria.task_metric import EMPTY, UNREAD
 
 _KEY = re.compile(r"[-+\d.,\s\[\]]{1,40}|[A-Za-z]")
 """A correct answer that is the same in every language: a number, several, or a letter."""
-
-_FALLBACK = "[invalid]"
-"""What lm_eval's filters return of what they cannot read, unless they are told otherwise."""
 
 _COPIED = frozenset({"doc_id", "doc_hash", "target", "arguments", "resps", "filtered_resps"})
 
@@ -30,7 +27,7 @@ class Reading(NamedTuple):
         filter: The filter after which it was measured.
         name: What it is called here.
         fallbacks: What the filter returns of responses that it cannot read.
-        join: The fields that tell a question; none: its number.
+        join: The fields that identify a question; none: its number.
         chance: What guessing earns, if the group says so.
         suffix: What stands behind every id, so that none is another language's.
         written: Whether the model writes answers, instead of being asked how likely some are.
@@ -57,17 +54,23 @@ class Reading(NamedTuple):
         return float(value)
 
     def convert(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a row as ours are; empty for one that does not count."""
+        """Return a row as ours are; empty for one that does not count.
+
+        It has as many options as make guessing what it is; where nothing is known, those whose
+        likelihood was asked for.
+        """
         if not self.counts(row):
             return {}
         key, target = key_of(row), row.get("target")
-        identity = join_fields(row["doc"], self.join) if self.join else str(row["doc_id"])
+        n_options = 0 if self.written else len(row.get("resps") or ())
+        if self.chance is not None:
+            n_options = round(1 / self.chance) if self.chance else 0
         doc: dict[str, Any] = {
-            "question_id": identity + (f" [{key}]" if key else "") + self.suffix,
+            "question_id": identify(row, self.join) + (f" [{key}]" if key else "") + self.suffix,
             "question": _text(row["doc"], self.join, target),
             "fields": row["doc"],
             "right": target,
-            "options": [""] * self._n_options(row),
+            "options": [""] * n_options,
         }
         values: dict[str, Any] = {name: row[name] for name in _COPIED & row.keys()}
         if self.written:
@@ -76,47 +79,19 @@ class Reading(NamedTuple):
             doc["candidates"] = True
         return {**values, "filter": "none", "doc": doc, self.name: self.value(row)}
 
-    def _n_options(self, row: Mapping[str, Any]) -> int:
-        """Return as many as make guessing what it is; where nothing is known, those asked for."""
-        candidates = 0 if self.written else len(row.get("resps") or ())
-        return round(1 / self.chance) if self.chance else 0 if self.chance == 0 else candidates
-
     def rates(self, row: Mapping[str, Any]) -> dict[str, float]:
         """Return whether the filter could not read a response, and whether there is none."""
-        first = next(_flatten(row.get("filtered_resps")), None)
-        empty = not any(str(response).strip() for response in _flatten(row.get("resps")))
+        first = next(flatten(row.get("filtered_resps")), None)
+        empty = not any(str(response).strip() for response in flatten(row.get("resps")))
         unparsed = not empty and str(first) in self.fallbacks
         return {UNREAD: float(unparsed), EMPTY: float(empty)}
 
 
-def _flatten(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _flatten(item)
-    else:
-        yield value
-
-
 def fallbacks(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Return what a filter returns of what it cannot read, after its further steps."""
+    """Return what a filter returns of what it cannot read."""
     filters = (row for row in config.get("filter_list") or () if row.get("name") == name)
     steps = [step for row in filters for step in row.get("filter") or ()]
-    texts = [
-        _apply(str(step.get("fallback", _FALLBACK)), steps[index + 1 :])
-        for index, step in enumerate(steps)
-    ]
-    return tuple(dict.fromkeys(texts))
-
-
-def _apply(text: str, steps: Sequence[Mapping[str, Any]]) -> str:
-    """Return a text as the steps of a filter that change texts leave it."""
-    for step in steps:
-        if step.get("function") == "map":
-            mapping = {str(key): value for key, value in (step.get("mapping_dict") or {}).items()}
-            text = str(mapping.get(text, step.get("default_value")))
-        elif step.get("function") in ("lowercase", "uppercase"):
-            text = text.lower() if step["function"] == "lowercase" else text.upper()
-    return text
+    return tuple({str(step.get("fallback", "[invalid]")) for step in steps})
 
 
 def key_of(row: Mapping[str, Any]) -> str:
@@ -126,29 +101,31 @@ def key_of(row: Mapping[str, Any]) -> str:
     return text if _KEY.fullmatch(text) else ""
 
 
-def join_fields(doc: Mapping[str, Any], fields: Iterable[str]) -> str:
-    """Return some fields of a doc as one text, another for other values.
+def identify(row: Mapping[str, Any], join: Iterable[str]) -> str:
+    """Return what identifies a row's question: some fields of its doc, or its number.
 
-    A LookupError or TypeError says that one is missing or holds no text or number.
+    A LookupError or TypeError says that a field is missing or holds no text or number.
     """
-    values = [(name, doc[name]) for name in fields]
-    for name, value in values:
+    values = [row["doc"][name] for name in join] or [row["doc_id"]]
+    for value in values:
         if not isinstance(value, (str, int)) or value == "":
-            raise TypeError(f"doc.{name}: a text or a number is expected, not {value!r:.40}")
-    return "/".join(str(value) for _, value in values)
+            raise TypeError(f"a text or a number is expected as an id, not {value!r:.40}")
+    return "/".join(map(str, values))
 
 
 def _text(doc: Any, join: Iterable[str], target: Any) -> str:
     """Return all texts of a doc: what was asked, as far as its fields say it."""
     if not isinstance(doc, Mapping):
         return str(doc)
-    texts = [value for name, value in doc.items() if name not in join and value != target]
-    return "\n".join(dict.fromkeys(text for text in _leaves(texts) if text.strip()))
+    fields = [value for name, value in doc.items() if name not in join and value != target]
+    texts = (text for text in flatten(fields) if isinstance(text, str) and text.strip())
+    return "\n".join(dict.fromkeys(texts))
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (Mapping, list, tuple)):
+def flatten(value: Any) -> Iterator[Any]:
+    """Yield what is in a value at any depth; itself if it holds nothing else."""
+    if isinstance(value, (Mapping, list, tuple)):
         for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _leaves(item)
+            yield from flatten(item)
+    else:
+        yield value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -28,18 +27,14 @@ def with_inspect_logs(items: Iterable[Path | str]) -> list[Path | str]:
     folders: list[Path | str] = []
     logs: dict[str, list[Path]] = {}
     for item in items:
-        name, sign, path = str(item).rpartition("=") if not Path(item).exists() else ("", "", item)
-        if _is_log(Path(path)):
-            logs.setdefault(name + sign, []).append(user_path(path))
+        name, sign, word = str(item).rpartition("=") if not Path(item).exists() else ("", "", item)
+        path = user_path(word)
+        is_json = path.suffix == ".json" and not path.name.startswith("results_") and path.is_file()
+        if is_json or path.suffix == ".eval":
+            logs.setdefault(f"{name}{sign}", []).append(path)
         else:
             folders.append(item)
     return [*folders, *(f"{name}{_convert(paths)}" for name, paths in logs.items())]
-
-
-def _is_log(path: Path) -> bool:
-    """Return whether a path is a log's; folders and files of lm_eval are not."""
-    is_json = path.suffix == ".json" and not path.name.startswith("results_") and path.is_file()
-    return path.suffix == ".eval" or is_json
 
 
 def _convert(paths: Iterable[Path]) -> Path:
@@ -52,106 +47,92 @@ def _convert(paths: Iterable[Path]) -> Path:
             raise DataError(f"{path}: {no_such(path)}")
         with reading(path):
             log = reader.read_eval_log(str(path))
-        if log.status != "success":
-            raise DataError(
-                f"{path}: the run did not finish (status: {log.status}); finish it with "
-                "`inspect eval-retry`"
-            )
-        with reading(path):
-            _write(log, Path(folder.name) / f"{number}")
+            if log.status != "success":
+                raise DataError(
+                    f"{path}: the run did not finish (status: {log.status}); finish it with "
+                    "`inspect eval-retry`"
+                )
+            _write(log, Path(folder.name, str(number)))
     return Path(folder.name)
 
 
 def _write(log: Any, to: Path) -> None:
     """Write a log's tasks: one a language where its samples name several."""
+    to.mkdir()
     stamp = str(log.eval.created).partition("+")[0].replace(":", "-")
-    plain = {name: own for name, own in (log.eval.model_args or {}).items() if _is_plain(own)}
-    args = {"model": log.eval.model, **plain}
-    config = {
-        new: value
-        for old, new in _GENERATION.items()
-        if (value := getattr(log.plan.config, old, None)) is not None
-    }
+    plain = {name: value for name, value in (log.eval.model_args or {}).items() if _is_plain(value)}
+    settings = {new: getattr(log.plan.config, old, None) for old, new in _GENERATION.items()}
     content: dict[str, Any] = {
         "results": {}, "configs": {}, "n-samples": {}, "higher_is_better": {},
-        "config": {"model": "inspect", "model_args": args},
+        "config": {"model": "inspect", "model_args": {"model": log.eval.model, **plain}},
         "lm_eval_version": f"inspect_ai {(log.eval.packages or {}).get('inspect_ai', '')}".strip(),
     }  # fmt: skip
-    tasks = _by_task(log)
-    to.mkdir()
-    for task, samples in tasks.items():
+    for task, samples in _by_task(log).items():
         rows = list(_rows(samples))
         metrics = list(dict.fromkeys(name for row in rows for name in row["values"]))
         # What a scorer gave no value is left out: lm_eval's files have no gaps.
         rows = [row for row in rows if len(row["values"]) == len(metrics)]
         if not rows:
             raise DataError(f"{log.location}: no sample has a number as its score")
-        means = {m: sum(row["values"][m] for row in rows) / len(rows) for m in metrics}
-        content["results"][task] = {f"{m},none": mean for m, mean in means.items()}
+        content["results"][task] = {
+            f"{name},none": sum(row["values"][name] for row in rows) / len(rows) for name in metrics
+        }
         content["configs"][task] = {
-            "task": task, "output_type": "generate_until", "generation_kwargs": config,
-            "metric_list": [
-                {"metric": m, "aggregation": "mean", "higher_is_better": True} for m in metrics
-            ],
+            "task": task, "output_type": "generate_until",
+            "generation_kwargs": {k: v for k, v in settings.items() if v is not None},
+            "metric_list": [{"metric": name} for name in metrics],
         }  # fmt: skip
         content["n-samples"][task] = {"original": len(samples), "effective": len(rows)}
         content["higher_is_better"][task] = dict.fromkeys(metrics, True)
-        lines = [json.dumps({**row, **row.pop("values")}) for row in rows]
-        (to / f"samples_{task}_{stamp}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+        lines = [json.dumps({**row, **row.pop("values")}) + "\n" for row in rows]
+        (to / f"samples_{task}_{stamp}.jsonl").write_text("".join(lines), "utf-8")
     (to / f"results_{stamp}.json").write_text(json.dumps(content), "utf-8")
 
 
 def _by_task(log: Any) -> dict[str, dict[str, list[Any]]]:
     """Return task -> sample's id -> its epochs; the language is in the task's name."""
-    name = str(log.eval.task).rpartition("/")[2]
-    given = next((a for key in _LANGUAGE if (a := (log.eval.task_args or {}).get(key))), "")
-    languages = {_language_of(sample) for sample in log.samples or ()}
+    name, args = str(log.eval.task).rpartition("/")[2], log.eval.task_args or {}
+    given = next((str(args[key]) for key in _LANGUAGE if args.get(key)), "")
     tasks: dict[str, dict[str, list[Any]]] = {}
-    for sample in log.samples or ():
-        code = str(given) or (_language_of(sample) if len(languages) > 1 else "")
+    samples = log.samples or ()
+    languages = [next((s.metadata[k] for k in _LANGUAGE if k in s.metadata), "") for s in samples]
+    for sample, language in zip(samples, languages, strict=True):
+        code = given or (language if len(set(languages)) > 1 else "")
         task = f"{name}_{code}" if code else name
         tasks.setdefault(task, {}).setdefault(str(sample.id), []).append(sample)
     return tasks
 
 
-def _language_of(sample: Any) -> str:
-    return next((str(sample.metadata[key]) for key in _LANGUAGE if key in sample.metadata), "")
-
-
 def _rows(samples: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """Yield each sample as lm_eval logs one; values are means over its epochs."""
+    """Yield each sample as lm_eval logs one.
+
+    Values are means over epochs that all were scored with a number. Letters count as Inspect counts
+    them: C is 1, P is 0.5, I and N are 0.
+    """
+    to_number = import_optional("inspect_ai.scorer", "logs of Inspect", "inspect").value_to_float()
     for number, (key, epochs) in enumerate(samples.items()):
-        first = epochs[0]
+        first, responses = epochs[0], [sample.output.completion for sample in epochs]
+        text = first.input
         doc = {
             **{name: value for name, value in first.metadata.items() if _is_plain(value)},
-            "id": key, "question": _text_of(first.input), "options": list(first.choices or ()),
+            "id": key, "options": list(first.choices or ()),
+            "question": text if isinstance(text, str) else "\n".join(m.text for m in text),
         }  # fmt: skip
-        responses = [sample.output.completion for sample in epochs]
+        scores: dict[str, list[Any]] = {}
+        for sample in epochs:
+            for name, score in (sample.scores or {}).items():
+                scores.setdefault(name, []).append(score.value)
         yield {
             "doc_id": number, "doc": doc, "target": first.target, "filter": "none",
             "arguments": [[doc["question"], {}]], "resps": [responses],
-            "filtered_resps": responses[:1], "values": _values(epochs),
+            "filtered_resps": responses[:1],
+            "values": {
+                name: sum(map(to_number, values)) / len(values)
+                for name, values in scores.items()
+                if all(map(_is_plain, values)) and not any(value != value for value in values)
+            },
         }  # fmt: skip
 
 
 def _is_plain(value: Any) -> bool:
     return isinstance(value, (str, int, float, bool))
-
-
-def _text_of(messages: Any) -> str:
-    return messages if isinstance(messages, str) else "\n".join(m.text for m in messages)
-
-
-def _values(epochs: Iterable[Any]) -> dict[str, float]:
-    """Return each scorer's mean over epochs, of those that were all scored with a number.
-
-    Letters count as Inspect counts them: C is 1, P is 0.5, I and N are 0.
-    """
-    number = import_optional("inspect_ai.scorer", "logs of Inspect", "inspect").value_to_float()
-    values: dict[str, list[float]] = {}
-    for sample in epochs:
-        for name, score in (sample.scores or {}).items():
-            plain = isinstance(score.value, (str, int, float, bool))
-            values.setdefault(name, []).append(float(number(score.value)) if plain else math.nan)
-    means = {name: sum(own) / len(own) for name, own in values.items()}
-    return {name: mean for name, mean in means.items() if not math.isnan(mean)}

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.harness.arguments import identity_of
-from xling_tasks.logs.align_questions import is_readable, refuse_unmatched, with_groups
+from xling_tasks.logs.align_questions import with_groups
 from xling_tasks.logs.inspect_logs import with_inspect_logs
 from xling_tasks.logs.results import Results, TaskResults, read_results
-from xling_tasks.logs.task_groups import TaskGroup, describe_tasks, given_groups, known_groups
+from xling_tasks.logs.task_groups import (
+    TaskGroup,
+    describe_tasks,
+    known_groups,
+    member,
+    parse_group,
+)
 
 
 @dataclass
@@ -50,47 +56,48 @@ def find_models(
         DataError: If a folder has no results, a name stands for several models, or a file is
             broken.
     """
-    given, folders = given_groups(families or ()), with_inspect_logs(folders)
-    known = [] if families is None else [*given, *known_groups()]
-    runs = _read_folders(folders, known if only_ours else None, families is not None)
-    everything = [run for _, _, run in runs]
-    refuse_unmatched(given, everything, ", ".join(map(str, folders)))
+    given, folders = list(map(parse_group, families or ())), with_inspect_logs(folders)
+    groups = [] if families is None else [*given, *known_groups()]
     by_model: dict[tuple[str, str], list[tuple[Path, Results]]] = {}
-    for name, folder, run in runs:
-        by_model.setdefault((name, run.model), []).append((folder, run))
-    names = _names({key: [run for _, run in own] for key, own in by_model.items()})
-    models = []
-    for key, own in by_model.items():
-        newest, notes = _newest(own, known)
-        tasks, not_read = with_groups(newest, known)
-        models.append(ModelResults(names[key], key[1], tasks, [*notes, *not_read]))
-    if only_ours and not any(task.task_key for model in models for task in model.tasks.values()):
-        why = "; ".join(
-            f"{note['task']}: {note['why']}" for m in models for note in m.notes if "why" in note
-        )
-        raise DataError(f"{', '.join(map(str, folders))}: nothing in it can be read: {why}")
-    return models
-
-
-def _read_folders(
-    folders: Iterable[Path | str], groups: Sequence[TaskGroup] | None, describe: bool
-) -> list[tuple[str, Path, Results]]:
-    """Return each run with the name of its model and the folder, oldest first in each folder."""
-    runs = []
+    others: set[str] = set()
     for item in folders:
         name, folder = named_folder(item)
-        found = read_results(folder)
-        has_ours = groups is None or any(is_readable(run, groups) for run in found)
-        if not found or not has_ours:
-            tasks = {task for run in found for task in run.tasks}
-            hint = f"; {describe_tasks(tasks)}" if tasks and describe else ""
+        runs = read_results(folder)
+        if not runs or (
+            only_ours and not any(_is_read(r, t, groups) for r in runs for t in r.tasks)
+        ):
+            tasks = {task for run in runs for task in run.tasks}
+            hint = f"; {describe_tasks(tasks)}" if tasks and families is not None else ""
             raise DataError(
                 f"{folder}: no results of our tasks in it; give lm_eval's --output_path{hint}"
             )
-        if name and len({run.model for run in found}) > 1:
+        if name and len({run.model for run in runs}) > 1:
             raise DataError(f"{folder}: holds several models; a name can stand for one only")
-        runs += [(name, folder, run) for run in found]
-    return runs
+        for run in runs:
+            by_model.setdefault((name, run.model), []).append((folder, run))
+            others |= {task for task, subject in run.places.items() if subject is None}
+    where = ", ".join(map(str, folders))
+    for group in given:
+        if not any(member(task, [group]) for task in others):
+            raise DataError(
+                f"--family {group.pattern}: no task in {where} fits; {describe_tasks(others)}"
+            )
+    names = _names({key: found[0][1] for key, found in by_model.items()})
+    models = []
+    for key, found in by_model.items():
+        newest, notes = _newest(found, groups)
+        read, not_read = with_groups(newest, groups)
+        models.append(ModelResults(names[key], key[1], read, [*notes, *not_read]))
+    if only_ours and not any(task.task_key for model in models for task in model.tasks.values()):
+        notes = [note for model in models for note in model.notes if "why" in note]
+        reasons = "; ".join(f"{note['task']}: {note['why']}" for note in notes)
+        raise DataError(f"{where}: nothing in it can be read: {reasons}")
+    return models
+
+
+def _is_read(run: Results, task: str, groups: Sequence[TaskGroup]) -> bool:
+    """Return whether a task is ours or of a group."""
+    return bool(run.places[task] or member(task, groups))
 
 
 def named_folder(item: Path | str) -> tuple[str, Path]:
@@ -107,13 +114,13 @@ def _newest(
     """Return the newest result of each task; of two of one time, the one that was read last."""
     newest: dict[str, tuple[Path, Results]] = {}
     older: dict[tuple[str, str], list[str]] = {}
-    seen: set[tuple[str, str]] = set()
+    seen: set[str] = set()
     for folder, run in sorted(runs, key=lambda pair: pair[1].stamp):
+        if run.digest in seen:  # a copy
+            continue
+        seen.add(run.digest)
         for task in sorted(run.tasks):
-            if (task, run.digest) in seen:  # a copy
-                continue
-            seen.add((task, run.digest))
-            if task in newest and is_readable(run, groups, task):
+            if task in newest and _is_read(run, task, groups):
                 other_folder, other = newest[task]
                 names = (str(other.path), str(run.path))
                 if other_folder == folder:
@@ -127,33 +134,25 @@ def _newest(
     return {task: TaskResults(task, run) for task, (_, run) in newest.items()}, notes
 
 
-# Names
-
-
-def _names(runs: Mapping[tuple[str, str], Sequence[Results]]) -> dict[tuple[str, str], str]:
+def _names(runs: Mapping[tuple[str, str], Results]) -> dict[tuple[str, str], str]:
     """Return short names; where models would share one, with the arguments in which they differ."""
-    short = {key: key[0] or _short_name(model_runs[0]) for key, model_runs in runs.items()}
+    short, arguments = {}, {key: identity_of(run.model_args) for key, run in runs.items()}
+    for key, run in runs.items():
+        args = run.model_args
+        name = args.get("peft") or args.get("pretrained") or args.get("model")
+        last = str(name or run.config.get("model") or "model").rstrip("/").rpartition("/")[2]
+        short[key] = key[0] or last
     names: dict[tuple[str, str], str] = {}
     counts = Counter(short.values())
     for key, name in short.items():
         if counts[name] > 1:
-            same = [
-                identity_of(runs[k][0].model_args) for k, other in short.items() if other == name
+            same = [arguments[other] for other in short if short[other] == name]
+            differing = [
+                f"{argument}={value}"
+                for argument, value in arguments[key].items()
+                if any(args.get(argument) != value for args in same)
             ]
-            name = ", ".join([name, *_differing(identity_of(runs[key][0].model_args), same)])
+            name = ", ".join([name, *differing])
         numbered = (name if n == 1 else f"{name} ({n})" for n in range(1, len(runs) + 2))
         names[key] = next(label for label in numbered if label not in names.values())
     return names
-
-
-def _differing(args: Mapping[str, Any], same: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the arguments that are not equal in all models of one name."""
-    for key in dict.fromkeys(key for arguments in same for key in arguments):
-        if any(arguments.get(key) != same[0].get(key) for arguments in same) and key in args:
-            yield f"{key}={args[key]}"
-
-
-def _short_name(run: Results) -> str:
-    args = run.model_args
-    name = args.get("peft") or args.get("pretrained") or args.get("model")
-    return str(name or run.config.get("model") or "model").rstrip("/").rpartition("/")[2]

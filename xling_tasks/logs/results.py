@@ -1,32 +1,88 @@
-"""lm_eval's output folders: their `results_*.json`, found and read."""
+"""lm_eval's output folders: `results_*.json`, and `samples_*.jsonl`, which are read row by row."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import json
-import math
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from xling_tasks.criteria import LABELS, NO_RESPONSE, TaskKey, primary_of
-from xling_tasks.errors import DataError
+from xling_tasks.criteria import LABELS, NO_RESPONSE, TaskKey, primary_of, task_key_of
+from xling_tasks.criteria.sample import number
+from xling_tasks.errors import DataError, no_such
 from xling_tasks.harness.arguments import identity_of
-from xling_tasks.logs.by_language import recorded
+from xling_tasks.logs.checked import AGAIN, read_content, recorded
 from xling_tasks.logs.external_tasks import Reading
-from xling_tasks.logs.samples import (
-    Samples,
-    check_folder,
-    find_samples,
-    place_in,
-    read_content,
-    samples_path,
-    without_results,
-)
+from xling_tasks.safe_json import loads, read_lines
 
-_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
+T = TypeVar("T")
+
+_DAMAGED = f"The file was cut or changed: {AGAIN}"
+
+SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*?)\.jsonl(?:\.gz)?")
+
+
+class Samples(NamedTuple):
+    """One file of samples: what one run logged of one task.
+
+    `reading` is how a task that is not ours is read; `n` are the questions that it has, where the
+    results say so.
+    """
+
+    task: str
+    path: Path
+    reading: Reading | None = None
+    n: int = 1
+
+    def stream(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, T]]:
+        """Yield each sample as `read` takes it, with the number of its line.
+
+        Raises:
+            DataError: If a line is no sample, or `read` raises a ValueError, LookupError or
+                TypeError (with HINT), a question is there twice, or questions are missing.
+        """
+        seen: dict[str, set[Any]] = {}
+        for line_number, _, line in read_lines(self.path):
+            advice = _DAMAGED
+            try:
+                row = loads(line)
+                questions = seen.setdefault(row.get("filter", ""), set())
+                doc = row["doc"] if isinstance(row.get("doc"), dict) else {}
+                question = doc.get("question_id")
+                key = row.get("doc_id", len(questions) if question is None else question)
+                if key in questions:
+                    raise ValueError(
+                        f"question {key!r:.60} is in it twice; did two processes write here?"
+                    )
+                questions.add(key)
+                advice = hint or _DAMAGED
+                value = read(row if self.reading is None else self.reading.convert(row))
+            except (AttributeError, ValueError, LookupError, TypeError) as error:
+                problem = repr(error) if isinstance(error, LookupError) else error
+                raise DataError(
+                    f"{self.path}, row {line_number}: not a sample of {self.task} ({problem}). "
+                    f"{advice}"
+                ) from error
+            yield line_number, value
+        if (count := max(map(len, seen.values()), default=0)) < self.n:
+            raise DataError(f"{self.path}: {count} of {self.n} questions are there. {_DAMAGED}")
+
+    def stream_first(
+        self, read: Callable[[dict[str, Any]], T], *, hint: str = ""
+    ) -> Iterator[tuple[int, T]]:
+        """Yield the rows that went through the file's first filter, as `stream` does."""
+        first: list[str] = []
+        for line, (name, value) in self.stream(lambda r: (r.get("filter", ""), read(r)), hint=hint):
+            first = first or [name]
+            if name == first[0]:
+                yield line, value
 
 
 @dataclass(frozen=True)
@@ -63,14 +119,12 @@ class Results:
     def replay(self) -> Mapping[str, Any]:
         """What a replayed run records about the run it replayed; empty for others."""
         configs = self.content.get("configs") or {}
-        return next(
-            (dict(r) for task in configs if (r := recorded(configs, task).get("replay"))), {}
-        )
+        return next((r for task in configs if (r := recorded(configs, task).get("replay"))), {})
 
     @functools.cached_property
     def model_args(self) -> dict[str, Any]:
         """The model's arguments without secrets."""
-        args = self.config.get("model_args") or {}
+        args = self.config.get("model_args")
         return dict(args) if isinstance(args, Mapping) else {}
 
     @property
@@ -89,9 +143,13 @@ class TaskResults:
 
     @property
     def samples(self) -> Samples:
-        """Its samples; the file is there if they were logged."""
-        path = samples_path(self.run.path, self.task, self.run.stamp)
-        return Samples(self.task, self.run.stamp, path, self.reading)
+        """Its samples, compressed or not; the file is there if they were logged."""
+        path = self.run.path.with_name(f"samples_{self.task}_{self.run.stamp}.jsonl")
+        compressed = path.with_name(f"{path.name}.gz")
+        if not path.exists() and compressed.exists():
+            path = compressed
+        n = self.run.content["results"][self.task].get("sample_len") or 1
+        return Samples(self.task, path, self.reading, n)
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -108,7 +166,10 @@ class TaskResults:
     @property
     def task_key(self) -> TaskKey | None:
         """What it is about; None for a task that is not ours. A newer version is an error."""
-        return place_in(self.run.path, self.task, self.xling)
+        try:
+            return task_key_of(self.task, self.xling.get("about"))
+        except DataError as error:
+            raise DataError(f"{self.run.path}: {error}") from None
 
     @property
     def primary(self) -> list[str]:
@@ -134,26 +195,22 @@ class TaskResults:
 
     @functools.cached_property
     def scores(self) -> dict[str, float | None]:
-        """Every metric's value, as `score` gives it."""
-        values = self.run.content["results"][self.task]
-        names = [name.removesuffix(",none") for name in values if name.endswith(",none")]
-        return {name: self.score(name) for name in names if "_stderr" not in name}
+        """Every metric's value; None where there is none.
 
-    def score(self, metric: str) -> float | None:
-        """Return a metric's value; None where there is none.
-
-        A share of labels where the judge (or that one of several) gave no label at all is none,
+        A share of labels where the judge (or one of several) gave no label at all is none,
         whatever was written.
         """
         values = self.run.content["results"][self.task]
-        value = values.get(f"{metric},none")
-        if metric in LABELS and values.get("n_judged,none") == 0:
-            return None
-        label, sign, number = metric.rpartition("_judge")
-        if label in LABELS and values.get(f"{NO_RESPONSE}{sign}{number},none") == 1:
-            return None
-        good = isinstance(value, (int, float)) and math.isfinite(value)
-        return float(value) if good else None
+        scores = {}
+        for key, value in values.items():
+            name, _, filtered = key.rpartition(",")
+            if filtered != "none" or "_stderr" in name:
+                continue
+            label, sign, judge = name.rpartition("_judge")
+            is_silent = values.get(f"{NO_RESPONSE}{sign}{judge},none") == 1 and label in LABELS
+            is_silent |= values.get("n_judged,none") == 0 and name in LABELS
+            scores[name] = None if is_silent else number(value)
+        return scores
 
 
 def read_results(out: Path) -> list[Results]:
@@ -162,9 +219,10 @@ def read_results(out: Path) -> list[Results]:
     paths = sorted(out.rglob("results_*.json"), key=lambda path: (len(path.name), str(path)))
     found = [run for path in paths if (run := read_run(path)) is not None]
     stamps = {(run.path.parent, run.stamp) for run in found}
-    for path, _, stamp in find_samples(out):
-        if (path.parent, stamp) not in stamps:
-            raise without_results(path, stamp)
+    for path in sorted(out.rglob("samples_*.jsonl*")):
+        name = SAMPLES.fullmatch(path.name)
+        if name and (path.parent, name[2]) not in stamps:
+            raise without_results(path, name[2])
     # A copy has a longer name, such as `results_... (1).json`, and no samples beside it.
     runs = {run.digest: run for run in reversed(found)}
     return sorted(runs.values(), key=lambda run: (run.stamp, str(run.path)))
@@ -173,22 +231,51 @@ def read_results(out: Path) -> list[Results]:
 def read_run(path: Path) -> Results | None:
     """Return one results file; None of another program's."""
     content = read_content(path)
-    if content is None:
-        return None
-    return Results(path, content, hashlib.sha256(path.read_bytes()).hexdigest())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return None if content is None else Results(path, content, digest)
 
 
-def refuse_mixed_models(out: Path, runs: Sequence[Results]) -> None:
+def newest_tasks(out: Path, criteria: Collection[str]) -> list[tuple[TaskKey, TaskResults]]:
+    """Return the newest results of one model's tasks of some criteria, with samples; by name."""
+    newest: dict[str, tuple[TaskKey, TaskResults]] = {}
+    for run in read_results(out):
+        for name, task_key in run.places.items():
+            task = TaskResults(name, run)
+            if task_key and task_key.criterion in criteria and task.samples.path.is_file():
+                newest[name] = task_key, task
+    refuse_mixed_models(out, (task.run for _, task in newest.values()))
+    return [newest[name] for name in sorted(newest)]
+
+
+def refuse_mixed_models(out: Path, runs: Iterable[Results]) -> None:
     """Check that runs are of one model: its name and the arguments that can change a response."""
-    models: dict[str, str] = {}
-    for run in runs:
-        models.setdefault(run.model, str(run.path.relative_to(out)))
+    models = {run.model: run.path.relative_to(out) for run in runs}
     if len(models) > 1:
         names = "; ".join(f"{model} ({path})" for model, path in models.items())
         raise DataError(
             f"{out}: runs of {len(models)} different models: {names}; give the folder of one, or "
             "move the others' files away"
         )
+
+
+def without_results(samples: Path, stamp: str) -> DataError:
+    """Return the error that samples are there without what says how they were made."""
+    return DataError(
+        f"{samples}: results_{stamp}.json is not beside it, in which lm_eval wrote what model "
+        "answered and how; copy it there under this name, or move the samples away"
+    )
+
+
+def check_folder(out: Path, give: str = "the --output_path of lm_eval") -> None:
+    """Raise a DataError, with what to give, if it is no folder, or one in it cannot be opened."""
+    if not out.is_dir():
+        raise DataError(f"{out}: {no_such(out, 'folder')}; give {give}")
+
+    def refuse(error: OSError) -> None:
+        raise DataError(f"{error.filename}: {error.strerror}; make it readable, or move it away")
+
+    for _ in os.walk(out, onerror=refuse):
+        pass
 
 
 def model_line(model: object, args: Mapping[str, Any]) -> str:
@@ -198,4 +285,4 @@ def model_line(model: object, args: Mapping[str, Any]) -> str:
 
 def as_json(value: object) -> str:
     """Return one line of JSON, the same for equal values."""
-    return _JSON.encode(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

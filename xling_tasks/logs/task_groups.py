@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +17,12 @@ from xling_metrics.yaml_file import read_yaml
 from xling_tasks.errors import SettingError, did_you_mean
 from xling_tasks.languages import language_name
 
-_FILE = Path(__file__).with_name("task_groups.yaml")
 _CODE = r"[A-Za-z]{2,3}(?:[-_][A-Z][a-z]{3})?(?:-[A-Za-z]{2,4}|_[A-Z]{2})?"
 _NAMES = {row.name.lower().replace(" ", "_"): row.code for row in ALL_LANGUAGES.values()}
 _LANGUAGE = f"(?:{_CODE}|(?i:{'|'.join(map(re.escape, sorted(_NAMES, key=len, reverse=True)))}))"
 _PART = re.compile(r"\{(\w+)\}")
 _SETTINGS = ("join", "metric", "filter", "chance", "parallel")
-_SHOWN = 8
+_SHOWN = 8  # tasks that an error names
 
 
 class TaskGroup(NamedTuple):
@@ -68,8 +67,9 @@ def member(task: str, groups: Iterable[TaskGroup]) -> Member | None:
         match = _compile(group.pattern).fullmatch(task)
         if match:
             parts = [value for name, value in match.groupdict().items() if name != "language"]
+            language = _by_code().get(match["language"].lower(), match["language"])
             dataset = ": ".join([group.name, *(["_".join(parts)] if parts else [])])
-            return Member(group, dataset, code_of(match["language"]))
+            return Member(group, dataset, language)
     return None
 
 
@@ -91,16 +91,11 @@ def _by_code() -> dict[str, str]:
     return {**codes, **_NAMES, **{code: code for code in ALL_LANGUAGES}}
 
 
-def code_of(name: str) -> str:
-    """Return the language's code: ours where it is in its usual script, else as it is written."""
-    return _by_code().get(name.lower(), name)
-
-
 def name_of(code: str) -> str:
-    """Return a name for a code that has none of its own, such as Hindi (Latn); else the code."""
+    """Return a name for a code in another than the usual script, as Hindi (Latn); else the code."""
     base, _, script = code.replace("-", "_").partition("_")
-    code_known = _by_code().get(base.lower())
-    return f"{language_name(code_known)} ({script})" if code_known and script else code
+    usual = _by_code().get(base.lower())
+    return f"{language_name(usual)} ({script})" if usual and script else code
 
 
 @functools.cache
@@ -126,48 +121,46 @@ def why_left_out(task: str) -> str:
 
 @functools.cache
 def _content() -> Any:
-    return read_yaml(_FILE)
+    return read_yaml(Path(__file__).with_name("task_groups.yaml"))
 
 
-def given_groups(words: Sequence[str]) -> list[TaskGroup]:
-    """Return the groups of `--family`: a pattern with {language}, and settings behind commas."""
-    return [_parse(word) for word in words]
+def parse_group(word: str) -> TaskGroup:
+    """Return the group of a `--family`: a pattern with {language}, and settings behind commas.
 
-
-def _parse(word: str) -> TaskGroup:
+    Raises:
+        SettingError: If it is no pattern, or a setting is unknown or impossible.
+    """
     pattern, *settings = (part.strip() for part in word.split(","))
     parts = _PART.findall(pattern)
-    if parts.count("language") != 1 or len(set(parts)) < len(parts):
+    if parts.count("language") != 1 or len(set(parts)) < len(parts) or " " in pattern:
         raise SettingError(
             f"--family {word}: write {{language}} once, where the task's name has its language "
             "(other parts may have names of their own), such as mytask_{language}"
         )
-    if not all(part.isidentifier() for part in parts):
-        raise SettingError(f"--family {word}: the names in braces are words without spaces")
-    pairs = (setting.partition("=") for setting in settings)
-    values = {name: _parse_setting(word, name, value) for name, _, value in pairs}
+    values = {}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        values[name] = _parse_setting(name, value)
+        if values[name] is None:
+            hint = did_you_mean(name, _SETTINGS)
+            raise SettingError(
+                f"--family {word}: {setting} is no setting of a family.{hint} They are "
+                "join=FIELD+FIELD, metric=NAME, filter=NAME, chance=0.25, parallel=no"
+            )
     name = re.sub(r"([_.-])[_.-]+", r"\1", _PART.sub("", pattern)).strip("_.-")
     return TaskGroup(name or "task", pattern, **values, given=True)
 
 
-def _parse_setting(word: str, name: str, value: str) -> Any:
-    if name in ("metric", "filter") and value:
-        return value
-    if name == "join" and value:
-        return tuple(value.split("+"))
-    if name == "parallel" and value in ("yes", "no"):
-        return value == "yes"
-    if name == "chance":
-        try:
-            chance = float(value)
-        except ValueError:
-            chance = -1.0
-        if 0 <= chance < 1:
-            return chance
-    raise SettingError(
-        f"--family {word}: {name}={value} is no setting of a family.{did_you_mean(name, _SETTINGS)}"
-        " They are join=FIELD+FIELD, metric=NAME, filter=NAME, chance=0.25, parallel=no"
-    )
+def _parse_setting(name: str, value: str) -> Any:
+    """Return a setting of `--family`; None if it is none."""
+    if name in ("metric", "filter"):
+        return value or None
+    if name == "join":
+        return tuple(value.split("+")) if value else None
+    if name == "parallel":
+        return {"yes": True, "no": False}.get(value)
+    is_share = name == "chance" and re.fullmatch(r"0(\.\d+)?|\.\d+", value)
+    return float(value) if is_share else None
 
 
 def describe_tasks(tasks: Iterable[str]) -> str:

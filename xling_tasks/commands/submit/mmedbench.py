@@ -146,7 +146,7 @@ def _problem(task: TaskResults, half: Half) -> str:
         return f"has {count['effective']} of {count['original']} questions"
     if not task.samples.path.is_file():
         return f"{task.samples.path.name} is not there"
-    missing = [name for name, metric in half.metrics.items() if task.score(metric) is None]
+    missing = [name for name, metric in half.metrics.items() if task.scores.get(metric) is None]
     return f"has no {', '.join(missing)} (--predict_only, or a missing extra)" if missing else ""
 
 
@@ -191,7 +191,7 @@ def _scores(
     header = ["Metric", *(MMEDBENCH_LANGUAGES[code] for code in codes), "Avg"]
     rows: list[Sequence[str | float]] = []
     for name, metric in HALVES[kind].metrics.items():
-        values = [value for task in tasks if (value := task.score(metric)) is not None]
+        values = [value for task in tasks if (value := task.scores.get(metric)) is not None]
         rows.append([name, *values, fmean(values)])
     return header, rows
 
