@@ -34,8 +34,8 @@ from xling_tasks.harness.backends import (
     uses_answer_cache,
 )
 from xling_tasks.harness.run import RunContext
-from xling_tasks.log import log
 from xling_tasks.lm.replay import doc_digest
+from xling_tasks.log import log
 from xling_tasks.models.batches import BatchInterface
 from xling_tasks.models.http_api import ApiRequest, is_api_backend
 from xling_tasks.models.retry import ServiceUnavailable, format_reasons
