@@ -91,7 +91,10 @@ def classify_answer_language(texts: Sequence[str], language: str) -> list[Answer
         if by_script is not None:
             results[text] = by_script
         elif not has_model or not letter_pattern(SCRIPTS[ALL_LANGUAGES[code].script]).search(text):
-            results[text] = _classify_by_common_words(_readable(text), code)
+            plain = _readable(text)
+            is_long = len(_WORD.findall(plain)) >= _MIN_WORDS_WITHOUT_LANGID
+            decided = AnswerLanguage(False, _ENGLISH) if is_english(plain) else _USERS
+            results[text] = decided if is_long and not _is_near_english(code) else _UNKNOWN
         else:
             within.append(text)
     results |= zip(within, _classify_by_odds(within, code, own_scripts), strict=True)
@@ -188,15 +191,13 @@ def _classify_by_odds(
         result = _UNKNOWN
         if probabilities[users] >= DECISIVE:
             result = _USERS
-        elif probabilities[near].sum() <= 1 - DECISIVE and _has_enough_words(text):
-            result = AnswerLanguage(False, _beyond_doubt(rivals, probabilities))
+        elif probabilities[near].sum() <= 1 - DECISIVE:
+            # Without spaces two letters are a word.
+            n_words = sum(1 if len(word) > 1 else 0.5 for word in _WORD.findall(text))
+            if n_words >= _MIN_WORDS:
+                result = AnswerLanguage(False, _beyond_doubt(rivals, probabilities))
         results.append(result)
     return results
-
-
-def _has_enough_words(text: str) -> bool:
-    """Return whether a text has _MIN_WORDS words; unspaced, two letters are one."""
-    return sum(1 if len(word) > 1 else 0.5 for word in _WORD.findall(text)) >= _MIN_WORDS
 
 
 def _probabilities(
@@ -211,10 +212,3 @@ def _probabilities(
     odds = np.exp(odds - odds.max(axis=1, keepdims=True))
     probabilities: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
     return probabilities
-
-
-def _classify_by_common_words(text: str, code: str) -> AnswerLanguage:
-    """Return what common words say where langid does not know the language."""
-    if len(_WORD.findall(text)) < _MIN_WORDS_WITHOUT_LANGID or _is_near_english(code):
-        return _UNKNOWN
-    return AnswerLanguage(False, _ENGLISH) if is_english(text) else _USERS

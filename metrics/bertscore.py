@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 _CHUNK_TOKENS = 65_536
 
 Question = Sequence[TokenIds | None]
-
-
 Baseline = tuple[float, float, float]
 """Precision, recall and F1 of unrelated texts."""
 
@@ -165,7 +163,7 @@ def sim_sent_signature(encoder: Encoder) -> str:
 
 def _sign(metric: str, encoder: Encoder, **fields: object) -> str:
     model = encoder.model + (f"@{encoder.revision}" if encoder.revision else "")
-    details = {"model": model, **fields, "max_tokens": encoder.max_tokens, "dtype": encoder.dtype}
+    details = {"model": model, **fields, "max_tokens": encoder.max_tokens}
     return signature(metric, libraries=("torch", "transformers"), **details)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from math import exp, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xling_metrics.base import same_length
 from xling_metrics.languages import language_code
@@ -82,7 +82,13 @@ def corpus_bleu(candidates: Sequence[str], references: Sequence[str], language: 
     """
     same_length(candidates=candidates, references=references)
     pairs = [(c, r) for c, r in zip(candidates, references, strict=True) if r.strip()]
-    metric = _sacrebleu(language_code(language))
+    from sacrebleu.metrics import BLEU
+
+    code = language_code(language)
+    try:
+        metric = BLEU(tokenize={"zh": "zh", "ja": "ja-mecab"}.get(code, "13a"))
+    except RuntimeError:  # its message says that MeCab is missing
+        metric = BLEU(tokenize="char")
     # The signature names the number of references only after a text was scored.
     hypotheses, their_references = zip(*(pairs or [("x", "x")]), strict=True)
     score = float(metric.corpus_score(list(hypotheses), [list(their_references)]).score)
@@ -97,14 +103,3 @@ def ngram_matches(a: Sequence[Hashable], b: Sequence[Hashable], order: int) -> i
 
 def _ngrams(tokens: Sequence[Hashable], order: int) -> Iterable[Hashable]:
     return tokens if order == 1 else zip(*(tokens[i:] for i in range(order)), strict=False)
-
-
-def _sacrebleu(code: str) -> Any:
-    from sacrebleu.metrics import BLEU
-
-    if code == "ja":
-        try:
-            return BLEU(tokenize="ja-mecab")
-        except RuntimeError:  # its message says that MeCab is missing
-            return BLEU(tokenize="char")
-    return BLEU(tokenize="zh" if code == "zh" else "13a")

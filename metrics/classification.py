@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 from xling_metrics.base import same_length, signature
-from xling_metrics.stats.probability_intervals import ECE_BINS
+from xling_metrics.stats.probabilities import (
+    ECE_BINS,
+    brier_sums,
+    ece_of_sums,
+    ece_sums,
+    influences,
+    rows_of,
+)
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 LABELS = (0, 1)
@@ -104,27 +111,13 @@ def probability_scores(
     rows = [(y, p) for y, p in zip(labels, probabilities, strict=True) if p is not None]
     if any(not 0 <= p <= 1 for _, p in rows):
         raise ValueError("probabilities must lie in [0, 1]")
-    if not rows:
-        return ProbabilityScores(None, None, None, 0)
-    from sklearn.metrics import roc_auc_score
-
-    label, probability = np.array(rows, dtype=float).T
-    auc = float(roc_auc_score(label, probability)) if len(np.unique(label)) == 2 else None
-    brier = float(np.mean((probability - label) ** 2))
-    return ProbabilityScores(auc, _calibration_error(label, probability), brier, len(rows))
-
-
-def _calibration_error(label: np.ndarray, probability: np.ndarray) -> float | None:
-    decided = probability != 0.5
-    label, probability = label[decided], probability[decided]
-    if not len(probability):
-        return None
-    confidence = np.maximum(probability, 1 - probability)
-    correct = (probability > 0.5) == (label == 1)
-    # Bins are open on the left: a confidence of exactly b/bins belongs to bin b - 1.
-    index = np.clip(np.ceil(confidence * ECE_BINS).astype(int) - 1, 0, ECE_BINS - 1)
-    gaps = np.bincount(index, correct - confidence)  # a bin's size times its gap
-    return float(np.abs(gaps).sum() / len(index))
+    (brier,), (ece,) = brier_sums([rows]), ece_sums([rows])
+    return ProbabilityScores(
+        auc=influences(rows_of([rows]))[0],
+        ece=None if ece is None else float(ece_of_sums(np.array([ece]))[0]),
+        brier=None if brier is None else brier[0] / brier[1],
+        n=len(rows),
+    )
 
 
 def yes_probability(yes: float, no: float) -> float | None:
@@ -158,5 +151,4 @@ def classification_signature(metric: str) -> str:
 def probability_signature(metric: str) -> str:
     """Return the signature of one field of `ProbabilityScores`."""
     bins = ECE_BINS if metric == "ece" else None
-    libraries = ("scikit-learn",) if metric == "auc" else ()
-    return signature(metric, bins=bins, probability="softmax(yes,no)", libraries=libraries)
+    return signature(metric, bins=bins, probability="softmax(yes,no)")

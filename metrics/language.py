@@ -261,7 +261,8 @@ def score_language_confusion(
         line_pass = all(inside) if inside else None
         word_pass = None
         if line_pass and has_own_script(language):
-            word_pass = not any(_has_foreign_word(line, language) for line in long_lines)
+            runs = _foreign_run(language).findall(ADDRESS.sub(" ", "\n".join(long_lines)))
+            word_pass = all(map(_is_allowed, runs))
         results.append(LanguageConfusion(line_pass, word_pass))
     return results
 
@@ -271,11 +272,6 @@ def _is_long(line: str) -> bool:
     if unspaced == LINE_WORDS:
         return True
     return has_words(_UNSPACED_LETTER.sub(" ", line), LINE_WORDS - unspaced)
-
-
-def _has_foreign_word(line: str, language: str) -> bool:
-    runs = _foreign_run(language).findall(ADDRESS.sub(" ", line))
-    return not all(_is_allowed(word) for word in runs)
 
 
 def _is_allowed(word: str) -> bool:

@@ -121,13 +121,18 @@ def _read_row(code: str, fields: Any) -> Language:
         raise ValueError(f"{location}: expected a code of ISO 639-1 or 639-3, in lower case")
     if not isinstance(fields, dict) or not {"name", "nllb"} <= fields.keys():
         raise ValueError(f"{location}: a row is like {{name: Finnish, nllb: fin_Latn}}")
-    values = {}
+    values: dict[str, Any] = {}
     for key, value in fields.items():
         name = _FIELDS.get(key, key)
         if name not in Language._fields[1:] or key in _FIELDS.values():
             raise ValueError(f"{location}: unknown field {key!r}; see `Language` in languages.py")
         default = () if name == "segmenter" else Language._field_defaults.get(name, "")
-        values[name] = _validate_type(f"{location}: {key}", value, default)
+        types = {tuple: (list, dict), float: (int, float)}.get(type(default), (type(default),))
+        if type(value) not in types or value == "":
+            expected = "a list, as in [a, b]" if default == () else f"a value like {default!r}"
+            raise ValueError(f"{location}: {key}: expected {expected}, got {value!r:.60}")
+        items = value.items() if isinstance(value, dict) else value
+        values[name] = tuple(items) if default == () else value
     row = Language(code, **values)
     has_known_scripts = SCRIPTS.keys() >= {row.script, *row.scripts}
     if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not has_known_scripts:
@@ -138,21 +143,6 @@ def _read_row(code: str, fields: Any) -> Language:
     if row.scripts and row.scripts[0] != row.script:
         raise ValueError(f"{location}: scripts: the first has to be that of nllb, {row.script}")
     return row
-
-
-def _validate_type(location: str, value: Any, default: Any) -> Any:
-    """Return a value in the type of its field's default."""
-    if isinstance(default, tuple):
-        items = list(value.items()) if isinstance(value, dict) else value
-        if isinstance(items, list) and all(isinstance(item, (str, tuple)) for item in items):
-            return tuple(items)
-        raise ValueError(f"{location}: expected a list, as in [a, b], got {value!r:.60}")
-    if isinstance(default, float) and type(value) in (int, float) and 0 < value <= 1.5:
-        return value
-    if isinstance(value, type(default)) and not isinstance(value, float) and value != "":
-        return value
-    kinds = {bool: "true or false", float: "a number between 0 and 1.5", str: "a text"}
-    raise ValueError(f"{location}: expected {kinds[type(default)]}, got {value!r:.60}")
 
 
 def _read() -> dict[str, Language]:
@@ -202,15 +192,9 @@ def find_language(language: str) -> Language | None:
         return row
     if code == "zh" and not script:
         script = "Hant" if region in _TRADITIONAL else "Hans"
-    return _narrow(row, tag, script, region)
-
-
-def _narrow(row: Language, tag: str, script: str, region: str) -> Language:
-    """Return the variety of a language in a script, or of a region, or both."""
-    names = dict(row.varieties)
-    name = names.get(script) or (
-        f"{row.name} in {SCRIPTS[script][0].replace('_', ' ')} script" if script else row.name
-    )
+    names, name = dict(row.varieties), row.name
+    if script:
+        name = names.get(script) or f"{name} in {SCRIPTS[script][0].replace('_', ' ')} script"
     if region:
         name = names.get(region, f"{name} ({region})")
     row = row._replace(code=tag, name=name)

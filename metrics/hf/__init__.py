@@ -1,5 +1,5 @@
-"""The metrics as modules of `evaluate`: `load(NAME)`, or `evaluate.load(THIS_FOLDER, NAME)`."""
+"""The metrics of texts as modules of `evaluate`: `load(NAME)`, or `evaluate.load(FOLDER, NAME)`."""
 
-from xling_metrics.hf.modules import MODULES, MetricModule, load
+from xling_metrics.hf.hf import MODULES, MetricModule, load
 
 __all__ = ["MODULES", "MetricModule", "load"]

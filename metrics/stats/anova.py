@@ -1,10 +1,10 @@
 """Tests of XLingEval over per-question values of languages: ANOVA, Tukey's HSD, unpaired t.
 
 They treat the languages' values as independent samples, each over the questions that its language
-has scores for (XLingEval, D.2: it takes unpaired tests because languages lack different questions).
-A difference is mean of the second language minus mean of the first, as in statsmodels'
-`pairwise_tukeyhsd` and the tables of XLingEval (`scipy.stats.tukey_hsd` has first minus second).
-With English first, a negative difference is a language that scores lower than English.
+has scores for (XLingEval, D.2, and its `consistency/statistical_test.py`). A difference is mean of
+the second language minus mean of the first, as in statsmodels' `pairwise_tukeyhsd` and the tables
+of XLingEval (`scipy.stats.tukey_hsd` has first minus second): with English first, a negative
+difference is a language that scores lower than English.
 
 A language with fewer than two values has no spread and is in no test.
 """
@@ -89,46 +89,35 @@ class GroupComparison(NamedTuple):
 def compare_groups(
     groups: Mapping[str, Sequence[float | None]], *, level: float = LEVEL
 ) -> GroupComparison:
-    """Make all tests that XLingEval makes (its `consistency/statistical_test.py`).
+    """Return all tests over the values of several languages; what is undefined in them is None.
 
     Args:
         groups: Language to per-question values; None is left out.
         level: Coverage of Tukey's intervals.
 
-    Returns:
-        The tests; what is undefined in them is None.
-
     Raises:
         ValueError: If a value is not finite or `level` is not between 0 and 1.
     """
+    from scipy.stats import f_oneway  # type: ignore[import-untyped]
+
     check_level(level)
     arrays = {
         name: finite_array([value for value in values if value is not None], name)
         for name, values in groups.items()
     }
-    return GroupComparison(
-        n={name: len(values) for name, values in arrays.items()},
-        means={
-            name: float(values.mean()) if len(values) else None for name, values in arrays.items()
-        },
-        anova=_anova([values for values in arrays.values() if len(values) > 1]),
-        pairs=tuple(_pair_tests(arrays, level)),
-    )
+    n = {name: len(values) for name, values in arrays.items()}
+    means = {name: float(array.mean()) if n[name] else None for name, array in arrays.items()}
+    compared = [values for values in arrays.values() if len(values) > 1]
+    anova = Anova()
+    if len(compared) > 1:
+        f = p = None
+        if _varies(*compared):
+            f, p = map(none_if_nan, suppress_warnings(f_oneway, *compared))
+        anova = Anova(f, p, len(compared) - 1, sum(map(len, compared)) - len(compared))
+    return GroupComparison(n, means, anova, tuple(_test_pairs(arrays, level)))
 
 
-def _anova(compared: Sequence[Floats]) -> Anova:
-    from scipy.stats import f_oneway  # type: ignore[import-untyped]
-
-    if len(compared) < 2:
-        return Anova()
-    degrees = len(compared) - 1, sum(map(len, compared)) - len(compared)
-    if not _varies(*compared):
-        return Anova(None, None, *degrees)
-    test = suppress_warnings(f_oneway, *compared)
-    return Anova(none_if_nan(test.statistic), none_if_nan(test.pvalue), *degrees)
-
-
-def _pair_tests(arrays: Mapping[str, Floats], level: float) -> Iterator[PairTest]:
+def _test_pairs(arrays: Mapping[str, Floats], level: float) -> Iterator[PairTest]:
     """Yield each pair with both tests.
 
     Tukey's p-values and intervals equal those of `scipy.stats.tukey_hsd`, which integrates again
@@ -137,25 +126,22 @@ def _pair_tests(arrays: Mapping[str, Floats], level: float) -> Iterator[PairTest
     from scipy.stats import ttest_ind
 
     compared = {name: values for name, values in arrays.items() if len(values) > 1}
-    tested = len(compared) > 1 and _varies(*compared.values())
+    has_tukey = len(compared) > 1 and _varies(*compared.values())
     df = sum(len(values) - 1 for values in compared.values())
-    # Summed as scipy does it, so that not even the last digit differs.
-    squares = [np.var(values, ddof=1) * (len(values) - 1) for values in compared.values()]
-    within = float(np.sum(np.array(squares))) / max(df, 1)
+    squares = sum(float(np.var(values, ddof=1)) * (len(values) - 1) for values in compared.values())
     for first, second in combinations(arrays, 2):
         a, b = arrays[first], arrays[second]
         pair = PairTest(first, second, float(b.mean() - a.mean()) if len(a) and len(b) else None)
-        if tested and {first, second} <= compared.keys() and pair.difference is not None:
-            se = float(np.sqrt((1 / len(a) + 1 / len(b)) * within / 2))
-            half = _studentized_range(level, len(compared), df) * se
+        if has_tukey and {first, second} <= compared.keys() and pair.difference is not None:
+            se = float(np.sqrt((1 / len(a) + 1 / len(b)) * squares / df / 2))
+            half = _tukey_quantile(level, len(compared), df) * se
             pair = pair._replace(
                 tukey_low=pair.difference - half,
                 tukey_high=pair.difference + half,
-                tukey_p=none_if_nan(_tail(abs(pair.difference) / se, len(compared), df)),
+                tukey_p=none_if_nan(_tukey_tail(abs(pair.difference) / se, len(compared), df)),
             )
         if min(len(a), len(b)) > 1 and _varies(a, b):
-            test = suppress_warnings(ttest_ind, b, a)
-            t, p = none_if_nan(test.statistic), none_if_nan(test.pvalue)
+            t, p = map(none_if_nan, suppress_warnings(ttest_ind, b, a))
             pair = pair._replace(t=t, df=None if t is None else float(len(a) + len(b) - 2), t_p=p)
         yield pair
 
@@ -167,14 +153,14 @@ def _varies(*arrays: Floats) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _studentized_range(level: float, groups: int, df: int) -> float:
+def _tukey_quantile(level: float, groups: int, df: int) -> float:
     from scipy.stats import studentized_range
 
     return float(studentized_range.ppf(level, groups, df))
 
 
 @lru_cache(maxsize=4096)
-def _tail(studentized: float, groups: int, df: int) -> float:
+def _tukey_tail(studentized: float, groups: int, df: int) -> float:
     from scipy.stats import studentized_range
 
     return float(suppress_warnings(studentized_range.sf, studentized, groups, df))

@@ -167,12 +167,11 @@ def of_encoder(_: int, n: int = 6) -> Iterator[Row]:
         for part, questions in [(part, [question(d) for _ in range(n)]) for part, d in parts]:
             score([questions[0][:2]])
             reference, expected = timed(lambda questions=questions: score(questions))
-            for dtype in ("float32", "bfloat16"):
-                encoder = Encoder.load(folder, layer=9, device=device, dtype=dtype)  # type: ignore[arg-type]
-                ours(encoder, [questions[0][:2]])
-                seconds, scores = timed(partial(ours, encoder, questions))
-                error = float((scores - expected).abs().max())
-                yield per_1000(f"{part}, {dtype}", reference, n, seconds, n, f"max {error:.1e}")
+            encoder = Encoder.load(folder, layer=9, device=device)
+            ours(encoder, [questions[0][:2]])
+            seconds, scores = timed(partial(ours, encoder, questions))
+            error = float((scores - expected).abs().max())
+            yield per_1000(part, reference, n, seconds, n, f"max {error:.1e}")
 
 
 def random_questions(folder: str) -> Callable[[int], list[str]]:
@@ -216,7 +215,7 @@ def print_peak(n: int = 1) -> None:
     thread per core; both are timed in turn, five times, and the best of each counts.
     """
     import torch
-    from xling_metrics.encoder import Encoder, _map_on_each_core, _product
+    from xling_metrics.encoder import Encoder, _map_on_each_core, packed_product
 
     with TemporaryDirectory() as folder:
         question = random_questions(folder)
@@ -228,7 +227,7 @@ def print_peak(n: int = 1) -> None:
     linear, x = torch.nn.Linear(d, 4 * d), torch.randn(256, d)
     rounds, rate, peak = 60 * torch.get_num_threads(), 0.0, 0.0
     with torch.inference_mode():
-        products = [_product(linear, torch.float32, pack) for pack in (False, True)]
+        products = [linear, packed_product(linear)]
         for _ in range(5):
             for product in products:
                 run = partial(_map_on_each_core, lambda _, p=product: [p(x)], [[]] * rounds)

@@ -16,7 +16,7 @@ import common
 import numpy as np
 from in_memory import exam, model_of, similar
 from scipy.stats import norm
-from xling_metrics.stats.rank_intervals import rank_intervals
+from xling_metrics.stats.multiple_testing import rank_intervals
 
 from xling_tasks.criteria import metric_key_of
 from xling_tasks.report.estimates import Group

@@ -10,7 +10,6 @@ from typing import Any
 
 from xling_metrics.stats.agreement import (
     krippendorff_alpha,
-    krippendorff_alpha_ordinal,
     majority_label,
 )
 
@@ -127,7 +126,7 @@ def _describe_ratings(items: Sequence[Sequence[Annotation]], language: str) -> d
     return {
         "ratings": sum(map(len, ratings)),
         "mean": fmean(map(fmean, ratings)) if ratings else None,
-        "alpha": krippendorff_alpha_ordinal(padded),
+        "alpha": krippendorff_alpha(padded, ordinal=True),
         "published": figures,
     }
 

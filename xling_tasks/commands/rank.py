@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]
-from xling_metrics.stats.ranking import points, pooled_agreement, score_points
+from xling_metrics.stats.agreement import points, pooled_agreement, score_points
 
 from xling_tasks.commands.options import (
     add_folders,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from xling_metrics.aggregate import RATIO
 from xling_metrics.overlap import chrf, chrf_signature
-from xling_metrics.stats.agreement import agreement, krippendorff_alpha
+from xling_metrics.stats.agreement import krippendorff_alpha
 
 from xling_tasks.criteria.labels import (
     BADNESS,
@@ -72,9 +73,8 @@ class JudgedAnswer(NamedTuple):
 
 def _agreement(row: JudgedAnswer) -> list[int]:
     """Return [pairs of judges that agree, pairs] of an answer."""
-    pairs = agreement([row.ratings])
-    number = pairs.n_ratings * (pairs.n_ratings - 1) // 2
-    return [round((pairs.percent or 0.0) * number), number]
+    pairs = list(combinations([label for label in row.ratings if label is not None], 2))
+    return [sum(a == b for a, b in pairs), len(pairs)]
 
 
 def _in_both_orders(row: JudgedAnswer) -> list[int]:

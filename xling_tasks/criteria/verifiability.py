@@ -17,8 +17,13 @@ from xling_metrics.classification import (
     probability_scores,
     probability_signature,
 )
-from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
-from xling_metrics.stats.roc import auc_interval, rows_of
+from xling_metrics.stats.probabilities import (
+    auc_interval,
+    brier_sums,
+    ece_of_sums,
+    ece_sums,
+    rows_of,
+)
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
@@ -93,12 +98,12 @@ def _soft_score(name: str, questions: Sequence[Any]) -> float | None:
 
 
 def _soft_error(name: str, questions: Sequence[Any]) -> float | None:
-    rows = {number: [(row[0], row[1]) for row in pairs] for number, pairs in enumerate(questions)}
+    rows = [[(row[0], row[1]) for row in pairs] for pairs in questions]
     if name == "auc":
         return auc_interval(rows_of(rows)).se
     if name == "ece":
-        return sums_error(ece_of_sums, list(ece_sums(rows).values()))
-    return ratio_error([pairs for pairs in brier_sums(rows).values() if pairs is not None])
+        return sums_error(ece_of_sums, ece_sums(rows))
+    return ratio_error(brier_sums(rows))
 
 
 def _hard(name: str, note: str, *, per_doc: Any = _pairs) -> Metric:

@@ -28,7 +28,7 @@ DEFAULTS = {
 }
 """The published encoder, and the multilingual one for scores in the source language."""
 
-_KEYS = ("model", "revision", "layer", "device", "dtype", "batch_size")
+_KEYS = ("model", "revision", "layer", "device", "batch_size")
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,13 @@ from xling_metrics.aggregate import (
 )
 from xling_metrics.classification import hard_answer
 from xling_metrics.stats.estimate import Floats, ratio
-from xling_metrics.stats.probability_intervals import brier_sums, ece_of_sums, ece_sums
-from xling_metrics.stats.roc import auc_interval, rows_of
+from xling_metrics.stats.probabilities import (
+    auc_interval,
+    brier_sums,
+    ece_of_sums,
+    ece_sums,
+    rows_of,
+)
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 _PAIR = {"precision", "recall"}
@@ -86,7 +91,7 @@ class Column:
     def score(self) -> float | None:
         """Return the metric, as its task made it; None where it is undefined."""
         if self.rows is not None:
-            return auc_interval(rows_of(dict(enumerate(self.rows)))).value
+            return auc_interval(rows_of(self.rows)).value
         return self.aggregate.of_sums(self.sums[self.present].tolist())
 
     def values(self, ids: Sequence[str]) -> dict[str, float | None]:
@@ -162,17 +167,13 @@ def _aggregate(name: str, example: Any, values: Sequence[Any], signature: str) -
 
 def probability_column(name: str, rows: Sequence[Sequence[Row]]) -> Column | None:
     """Return the column of a score of probabilities; None of other metrics."""
-    by_question = dict(enumerate(rows))
     if name == AUC.name:
         usable = [[1.0] if any(p is not None for _, p in row) else None for row in rows]
         return replace(column(AUC, usable), rows=rows)
     if name not in ("brier", "ece"):
         return None
     make, score = (brier_sums, ratio) if name == "brier" else (ece_sums, ece_of_sums)
-    sums = make(by_question)
-    return column(
-        MetricAggregation(name, _as_tuple, score), [sums.get(index) for index in range(len(rows))]
-    )
+    return column(MetricAggregation(name, _as_tuple, score), make(rows))
 
 
 def _as_tuple(sums: Sequence[float] | None) -> tuple[float, ...] | None:

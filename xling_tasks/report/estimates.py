@@ -37,14 +37,13 @@ from xling_metrics.stats.jackknife import (
     minimum_width,
     score_estimate,
 )
-from xling_metrics.stats.probability_intervals import ece_of_sums
+from xling_metrics.stats.probabilities import auc_contrast, auc_interval, ece_of_sums, rows_of
 from xling_metrics.stats.proportions import (
     clustered_proportion,
     paired_proportions,
     unpaired_proportions,
     wilson,
 )
-from xling_metrics.stats.roc import auc_contrast, auc_interval, rows_of
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
 from xling_tasks.report.columns import Column
@@ -63,7 +62,7 @@ def estimate_score(column: Column, level: float) -> Estimate | None:
     if column.aggregate.score is ece_of_sums:
         return None
     if column.rows is not None:
-        return auc_interval(rows_of(dict(enumerate(column.rows))), level)
+        return auc_interval(rows_of(column.rows), level)
     estimate = _estimate(column, column.sums[column.present], level)
     value, low, high = (
         None if end is None else column.aggregate.limited(float(end)) for end in estimate[:3]
@@ -243,8 +242,7 @@ def _contrast(
         return Estimate(total), None
     if first.rows is not None:
         signed_rows = [
-            (sign, rows_of(dict(enumerate(column.rows or ()))))
-            for sign, column in zip(signs, columns, strict=True)
+            (sign, rows_of(column.rows or ())) for sign, column in zip(signs, columns, strict=True)
         ]
         return _bounded(auc_contrast(signed_rows, level), n_pairs, level)
     if first.simple:

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
-from xling_metrics.stats.rank_intervals import rank_intervals
+from xling_metrics.stats.multiple_testing import rank_intervals
 
 from xling_tasks.criteria import MetricKey, TaskKey
 from xling_tasks.logs.config_diff import Difference, find_differences

@@ -1,22 +1,27 @@
-"""ROC AUC of rows in questions, with DeLong's variance over questions.
+"""Scores of P(Yes) over questions with several rows: ROC AUC, Brier score, calibration error.
 
 AUC is the share of (positive, negative) pairs of rows in the right order, ties counted half. Rows
-of a question go together, so that its variance is over questions (Obuchowski 1997).
+of a question go together, so that its variance is over questions (Obuchowski 1997). Brier score and
+calibration error are functions of sums over questions, so that questions can be left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from xling_metrics.stats.estimate import LEVEL, Estimate, Floats, t_quantile
 from xling_metrics.stats.jackknife import student
 from xling_metrics.stats.proportions import wilson
 
-K = TypeVar("K", bound=Hashable)
-Rows = Mapping[K, Sequence[tuple[int, float | None]]]
-"""Question -> its rows (label 0 or 1, probability of 1 or None, which is left out)."""
+Rows: TypeAlias = Sequence[Sequence[tuple[int, float | None]]]
+"""The rows of each question: label 0 or 1, and probability of 1, or None, which is left out."""
+
+Sums: TypeAlias = list[tuple[float, ...] | None]
+
+ECE_BINS = 15
 
 
 class GroupedRows(NamedTuple):
@@ -25,27 +30,22 @@ class GroupedRows(NamedTuple):
     Attributes:
         labels: 0 or 1 per row.
         chances: Probability of 1 per row.
-        owner: Number of its question per row.
-        n: Questions.
+        question: Number of its question per row.
+        n: Questions that have a row.
     """
 
-    labels: np.ndarray
-    chances: np.ndarray
-    owner: np.ndarray
+    labels: Floats
+    chances: Floats
+    question: np.ndarray
     n: int
 
 
-def rows_of(rows: Rows[K], keys: Sequence[K] | None = None) -> GroupedRows:
-    """Return the usable rows of some questions in their order, or of all that have any."""
-    keys = [key for key in rows if _usable(rows[key])] if keys is None else keys
-    usable = [(*row, position) for position, key in enumerate(keys) for row in _usable(rows[key])]
-    labels, chances, owner = np.array(usable, dtype=float).reshape(-1, 3).T
-    return GroupedRows(labels, chances, owner.astype(int), len(keys))
-
-
-def shared_questions(values: Rows[K], baseline: Rows[K]) -> list[K]:
-    """Return the questions with a usable row in both, in the baseline's order."""
-    return [key for key in baseline if _usable(baseline[key]) and _usable(values.get(key, ()))]
+def rows_of(questions: Rows) -> GroupedRows:
+    """Return the usable rows of the questions that have any, in order."""
+    present = [rows for rows in map(_usable, questions) if rows]
+    usable = [(*row, number) for number, rows in enumerate(present) for row in rows]
+    labels, chances, question = np.array(usable, dtype=float).reshape(-1, 3).T
+    return GroupedRows(labels, chances, question.astype(int), len(present))
 
 
 def _usable(rows: Sequence[tuple[int, float | None]]) -> list[tuple[int, float]]:
@@ -85,12 +85,12 @@ def auc_contrast(groups: Sequence[tuple[int, GroupedRows]], level: float = LEVEL
         groups: Sign (1 or -1) and rows, of the same questions in one order.
         level: Coverage.
     """
-    found = [(sign, *influences(rows)) for sign, rows in groups]
+    signed = [(sign, *influences(rows)) for sign, rows in groups]
     n = groups[0][1].n
-    if any(value is None for _, value, _ in found):
+    if any(value is None for _, value, _ in signed):
         return Estimate(None, n=n, method="delong")
-    value = sum(sign * (influence or 0.0) for sign, influence, _ in found)
-    parts = np.sum([sign * influence for sign, _, influence in found], axis=0)
+    value = sum(sign * (influence or 0.0) for sign, influence, _ in signed)
+    parts = np.sum([sign * influence for sign, _, influence in signed], axis=0)
     return student(value, parts, n - 1, level)._replace(method="delong")
 
 
@@ -103,23 +103,50 @@ def influences(rows: GroupedRows) -> tuple[float | None, Floats]:
     questions, so that the sum of their squares is Obuchowski's variance where every question has
     rows of both labels.
     """
+    from scipy.stats import rankdata  # type: ignore[import-untyped]
+
     positive = rows.labels == 1
     m, n = int(positive.sum()), int((~positive).sum())
     if not m or not n:
         return None, np.zeros(rows.n)
     # A rank among all rows less that among rows of the same label counts the others below.
     within = np.empty(len(positive))
-    within[positive] = _mid_ranks(rows.chances[positive])
-    within[~positive] = _mid_ranks(rows.chances[~positive])
-    below = _mid_ranks(rows.chances) - within
+    for label in (positive, ~positive):
+        within[label] = rankdata(rows.chances[label])
+    below = rankdata(rows.chances) - within
     value = float(below[positive].sum() / (m * n))
     parts = np.where(positive, (below / n - value) / m, (1 - below / m - value) / n)
-    sums = np.bincount(rows.owner, weights=parts, minlength=rows.n).astype(float)
+    sums = np.bincount(rows.question, weights=parts, minlength=rows.n).astype(float)
     scaled: Floats = sums * np.sqrt(rows.n / max(rows.n - 1, 1))
     return value, scaled
 
 
-def _mid_ranks(values: np.ndarray) -> Floats:
-    from scipy.stats import rankdata  # type: ignore[import-untyped]
+def brier_sums(questions: Rows) -> Sums:
+    """Return per question the sum of squared errors, and the number of rows; None without a row."""
+    errors = [[(label - chance) ** 2 for label, chance in _usable(rows)] for rows in questions]
+    return [(sum(squares), float(len(squares))) if squares else None for squares in errors]
 
-    return np.asarray(rankdata(values), dtype=np.float64)
+
+def ece_sums(questions: Rows) -> Sums:
+    """Return per question and bin the sum of correctness minus confidence, and the number of rows.
+
+    Rows at exactly 0.5 decide nothing and are left out. Bins are open on the left: a confidence of
+    exactly b / 15 belongs to bin b - 1.
+    """
+    sums: Sums = []
+    for rows in questions:
+        columns = [0.0] * (ECE_BINS + 1)
+        for label, chance in _usable(rows):
+            if chance != 0.5:
+                confidence = max(chance, 1 - chance)
+                bin_number = math.ceil(confidence * ECE_BINS) - 1
+                columns[bin_number] += ((chance > 0.5) == (label == 1)) - confidence
+                columns[-1] += 1
+        sums.append(tuple(columns) if columns[-1] else None)
+    return sums
+
+
+def ece_of_sums(totals: Floats) -> Floats:
+    """Return the expected calibration error from `ece_sums` (Guo et al. 2017, equation 5)."""
+    gaps: Floats = np.abs(totals[:, :-1]).sum(axis=1)
+    return gaps / totals[:, -1]

@@ -1,23 +1,14 @@
-"""Intervals, tests and agreement: literals by hand, and parity with scipy, statsmodels, krippendorff."""
+"""Tests of groups and scores of counts: literals by hand, and parity with scipy and statsmodels."""
 
 from __future__ import annotations
 
-import krippendorff
 import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
-from statsmodels.stats.multitest import multipletests
 from xling_metrics.classification import classification_scores
-from xling_metrics.stats.agreement import (
-    agreement,
-    krippendorff_alpha,
-    krippendorff_alpha_ordinal,
-    majority_label,
-)
 from xling_metrics.stats.anova import Anova, compare_groups
 from xling_metrics.stats.estimate import scored
-from xling_metrics.stats.multiple_testing import holm
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, VerdictCounts, verdict_counts
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -112,9 +103,6 @@ def test_a_group_of_one_or_a_constant_group_does_not_stop_the_others():
         (lambda: compare_groups({"en": [1, 2], "hi": [1, 3]}, level=95), "level"),
         (lambda: verdict_counts(["a"], [1, 0], [1]), "labels has 2"),
         (lambda: verdict_counts(["a"], [1], [2]), "0 or 1"),
-        (lambda: holm([0.1, 1.5]), "1.5"),
-        (lambda: holm([float("nan")]), "nan"),
-        (lambda: agreement([["a", "b"], ["a"]]), "unit 1 has 1 places .*, the first has 2"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):
@@ -157,92 +145,3 @@ def test_constant_answers_have_scores():
     values = {name: scored(score, totals)[0] for name, score in VERDICT_SCORES.items()}
     assert values["macro_precision"] == 0.25 and values["macro_recall"] == 0.5
     assert values["macro_f1"] == pytest.approx(1 / 3) and values["acc"] == 0.5
-
-
-# ---- Several tests
-
-
-def test_holm_by_hand_and_statsmodels():
-    # Sorted 0.01, 0.02, 0.04: 3 x 0.01, 2 x 0.02, 1 x 0.04; None is not counted.
-    assert holm([0.04, None, 0.01, 0.02]) == pytest.approx([0.04, None, 0.03, 0.04])
-    # Never falling: 0.03 x 2 = 0.06 holds back 0.04 x 1.
-    assert holm([0.03, 0.04]) == pytest.approx([0.06, 0.06])
-    assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([0.5]) == [0.5]
-    assert holm([]) == [] and holm([None]) == [None]
-    rng = np.random.default_rng(0)
-    for m in (1, 2, 7, 100):
-        p = np.round(rng.random(m) ** 4, 2).tolist()  # rounded: with ties, and zeros
-        assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-15)
-
-
-# ---- Agreement
-
-# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", C: four observers, twelve units.
-_KRIPPENDORFF_C = [
-    "1 2 3 3 2 1 4 1 2 . . .",
-    "1 2 3 3 2 2 4 1 2 5 . 3",
-    ". 3 3 3 2 3 4 2 2 5 1 .",
-    "1 2 3 3 2 4 4 1 2 5 1 .",
-]
-
-
-def units_of(lines):
-    rows = zip(*(line.split() for line in lines))
-    return [[None if rating == "." else int(rating) for rating in unit] for unit in rows]
-
-
-def test_alpha_of_the_paper_and_by_hand():
-    agreed = agreement(units_of(_KRIPPENDORFF_C))
-    assert agreed.alpha == pytest.approx(0.743, abs=5e-4)
-    assert (agreed.n_ratings, agreed.n_missing) == (41, 7)
-    # Alike in 8 of 11 units; unit 2 has one of four apart, unit 6 all apart, unit 8 one apart.
-    assert agreed.unanimous == pytest.approx(8 / 11)
-    # Pairs: 3 (unit 1), 6 x 8 (units 2 to 9), 3 (unit 10), 1 (unit 11); apart: 3, 6 and 3.
-    assert agreed.percent == pytest.approx(1 - 12 / 55)
-    # Paper, A: ten units, two observers, binary: 4 of 10 apart; n0 = 14, n1 = 6.
-    # alpha = 1 - 19 x 8 / (2 x 14 x 6) = 0.095.
-    a, b = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    agreed = agreement(list(zip(a, b)))
-    assert agreed.alpha == pytest.approx(1 - 19 * 8 / 168)
-    assert agreed.percent == agreed.unanimous == 0.6
-    # One unit, both apart: 1 - 1 x 2 / 2 = 0. All alike with two labels: 1.
-    assert krippendorff_alpha([["yes", "no"]]) == 0.0
-    assert krippendorff_alpha([["yes", "yes"], ["no", "no"]]) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("raters", "labels", "missing"), [(2, 2, 0.0), (3, 5, 0.2), (6, 3, 0.5), (5, 5, 0.5)]
-)
-def test_alpha_equals_the_krippendorff_package(raters, labels, missing):
-    rng = np.random.default_rng(0)
-    others = rng.integers(0, labels, (raters, 80))
-    ratings = np.where(rng.random((raters, 80)) < 0.7, rng.integers(0, labels, 80), others) + 0.0
-    ratings[rng.random((raters, 80)) < missing] = np.nan
-    units = [[None if np.isnan(value) else int(value) for value in unit] for unit in ratings.T]
-    for level, ours in (("nominal", krippendorff_alpha), ("ordinal", krippendorff_alpha_ordinal)):
-        theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement=level)
-        assert ours(units) == pytest.approx(theirs, abs=1e-12)
-
-
-def test_ordinal_alpha_by_hand():
-    # Krippendorff 2011, section D, gives 0.815 for the data of section C.
-    assert krippendorff_alpha_ordinal(units_of(_KRIPPENDORFF_C)) == pytest.approx(0.815, abs=5e-4)
-    # Units (1, 2), (1, 1), (3, 3): n1 = 3, n2 = 1, n3 = 2; middles 1.5, 3.5, 5.
-    # d(1,2) = 4, d(1,3) = 12.25, d(2,3) = 2.25; expected 2 (3 x 4 + 6 x 12.25 + 2 x 2.25) = 180,
-    # observed 2 x 4 = 8: 1 - 5 x 8 / 180.
-    assert krippendorff_alpha_ordinal([[1, 2], [1, 1], [3, 3]]) == pytest.approx(1 - 40 / 180)
-    assert krippendorff_alpha_ordinal([[4, 4], [4, 4]]) is None
-    assert krippendorff_alpha_ordinal([[4, None], [None, 2]]) is None
-
-
-def test_nothing_to_agree_on_and_no_majority():
-    nothing = agreement([])
-    assert (nothing.alpha, nothing.percent, nothing.unanimous) == (None,) * 3
-    lonely = agreement([["a", None], [None, "b"]])
-    assert (lonely.alpha, lonely.percent, lonely.n_missing) == (None, None, 2)
-    # Chance agreement is certain with one label.
-    one_label = agreement([["a", "a"], ["a", "a"]])
-    assert (one_label.alpha, one_label.percent, one_label.unanimous) == (None, 1.0, 1.0)
-    for labels in (["a", "b"], ["a", "a", "b", "b", "c"], [None], []):
-        assert majority_label(labels) is None
-    assert majority_label(["a", "b", "a", None]) == "a" and majority_label([0, 0, 1]) == 0
