@@ -17,38 +17,30 @@ class _Finder:
         if name != _TARGET:
             return None
         sys.meta_path.remove(self)  # type: ignore[arg-type]
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find else None
-            if spec is not None:
-                return _attach_after_load(spec)  # type: ignore[no-untyped-call]
-        return None
+        from importlib.util import find_spec
 
+        spec = find_spec(name)
+        if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
+            return spec
+        run = spec.loader.exec_module
 
-def _attach_after_load(spec):  # type: ignore[no-untyped-def]
-    """Make the module's loader call `attach` once the module has run."""
-    loader = spec.loader
-    if not hasattr(loader, "exec_module"):
+        def exec_module(module):  # type: ignore[no-untyped-def]
+            run(module)
+            try:
+                from xling_tasks.discovery import attach
+
+                attach(module)
+            except Exception as error:
+                import logging
+
+                logging.getLogger("lm_eval.xling_tasks").warning(
+                    "xling-tasks could not add its tasks to this lm_eval (%r); "
+                    "pass --include_path with the folder of the package xling_task_yaml",
+                    error,
+                )
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
-    run = loader.exec_module
-
-    def exec_module(module):  # type: ignore[no-untyped-def]
-        run(module)
-        try:
-            from xling_tasks.discovery import attach
-
-            attach(module)
-        except Exception as error:
-            import logging
-
-            logging.getLogger("lm_eval.xling_tasks").warning(
-                "xling-tasks could not add its tasks to this lm_eval (%r); "
-                "pass --include_path with the folder of the package xling_task_yaml",
-                error,
-            )
-
-    loader.exec_module = exec_module
-    return spec
 
 
 if os.environ.get("XLING_TASKS_AUTOLOAD", "1") != "0" and _TARGET not in sys.modules:

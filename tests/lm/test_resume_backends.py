@@ -53,7 +53,7 @@ def test_hf_draws_other_numbers_after_a_kill(run, tiny_hf, own_cache, monkeypatc
             start()
         first = list(answers(own_cache).values())
         if not careful:
-            monkeypatch.setattr(resumable, "_reseed", lambda seed: None)
+            monkeypatch.setattr(resumable, "reseed", lambda seed: None)
         (sample,) = start()["samples"][T]
     finally:
         torch.set_num_threads(threads)

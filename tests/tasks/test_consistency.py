@@ -20,7 +20,7 @@ from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.settings import Settings
-from xling_tasks.tasks.requests import request_seed
+from xling_tasks.tasks.task import request_seed
 
 T = "xlinghealth_consistency_demo_"
 QUICK = {"k": 3, "temperatures": [0.0, 1.0], "topic_seeds": 0}

@@ -12,8 +12,7 @@ import lm_eval.evaluator
 import pytest
 from fixed import Fixed
 
-from xling_tasks.harness.evaluation import install
-from xling_tasks.harness.run import HarnessChanged, RunContext, current
+from xling_tasks.harness.run import HarnessChanged, RunContext, current, install
 from xling_tasks.tasks.correctness import CorrectnessTask
 
 ES, EN = "xlinghealth_correctness_demo_es", "xlinghealth_correctness_demo_en"

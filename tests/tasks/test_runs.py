@@ -20,6 +20,7 @@ from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.languages import language_name
 from xling_tasks.readers import read_verdict
+from xling_tasks.tasks.preflight import warn_of_limit
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"
@@ -156,6 +157,16 @@ def test_data_that_is_named_and_not_read_is_said(run, tmp_path, caplog, task, sa
     caplog.clear()
     run(task, limit=1)
     assert "is not read" not in caplog.text
+
+
+@pytest.mark.parametrize(("limit", "warned"), [(6, 6), (0.06, 6), (7, None)])
+def test_a_limit_that_can_show_nothing(caplog, limit, warned):
+    warn_of_limit(limit, 100, 3)
+    # 2 / 2^7 = 0.0156 is below 0.05 / 3; -ln(0.05 / 3) / 0.05 = 81.9 by the rule of three.
+    text = (
+        f"with {warned} questions no difference between languages can be shown. At least 7 .* 82 "
+    )
+    assert bool(re.search(text, caplog.text)) == (warned is not None)
 
 
 @pytest.mark.parametrize("chat", [False, True])

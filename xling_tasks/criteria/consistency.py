@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from xling_metrics.aggregate import RATIO, SPREAD
+from xling_metrics.base import signature
+from xling_metrics.language import PUBLISHED_LANGUAGES, has_own_script
+from xling_metrics.languages import language_code
 
 from xling_tasks.criteria.forms import ENGLISH
 from xling_tasks.criteria.metric import Metric, constant, counted, failure, rate
@@ -92,6 +95,11 @@ def _topics(name: str, note: str) -> tuple[Metric, ...]:
     )  # fmt: skip
 
 
+def _sign_published(task: Any) -> str:
+    fields = {"labels": ",".join(PUBLISHED_LANGUAGES), "language": language_code(task.language)}
+    return signature("", split="published", **fields, libraries=("langid",)).removeprefix("|")
+
+
 METRICS = (
     Metric("language_consistency", _scored("language_consistency"), higher_is_better=True,
            note="share of an answer's sentences that are in the language",
@@ -104,12 +112,12 @@ METRICS = (
             sign=constant("of:all_answers")),
     Metric("language_consistency_published", _scored("language_consistency_published"),
            higher_is_better=True, note="the same with the published split and labels",
-           when=lambda task: task.in_published_languages,
-           sign=lambda task: task.sign_published_language()),
+           when=lambda task: language_code(task.language) in PUBLISHED_LANGUAGES,
+           sign=_sign_published),
     rate("word_pass_rate", _scored("word_pass_rate"), True,
          "share of answers of which all words are in the script",
-         when=lambda task: task.told_by_script,
-         sign=lambda task: f"language:{task.code}|of:answers_that_pass_by_line"),
+         when=lambda task: has_own_script(task.language),
+         sign=lambda task: f"language:{language_code(task.language)}|of:answers_that_pass_by_line"),
     counted("distinct_answers", _scored("distinct_answers"), "different answers to a question",
           repeats=True, counted=True, sign=lambda task: f"of:{task.settings.k}"),
     failure("translation_failed_rate", _scored("translation_failed_rate"),

@@ -26,31 +26,14 @@ TRANSPORT = "transport"
 
 _TABLE = {
     TRANSPORT: """
-        batch_size max_batch_size micro_batch_size
-        num_concurrent timeout max_retries deadline batch
-
-        verify_certificate ca_cert_path header headers extra_headers default_headers api_version
-        watsonx_credentials organization
-        num_retries request_timeout
-
-        device devices device_map parallelize max_memory_per_gpu max_cpu_memory max_memory
-        offload_folder offload_state_dict offload_buffers low_cpu_mem_usage logits_cache
-        execution_provider provider_options num_nodes cache_dir download_dir local_files_only
-        force_download resume_download proxies write_out
-
-        tp_plan tp_degree tp_size dp_size pp_size ep_size nnodes node_rank dist_init_addr
-        tensor_parallel_size pipeline_parallel_size data_parallel_size
-        tensor_model_parallel_size pipeline_model_parallel_size expert_model_parallel_size
-        enable_expert_parallel data_parallel_backend distributed_executor_backend
-
+        batch_size max_batch_size num_concurrent timeout max_retries deadline batch
+        verify_certificate ca_cert_path header headers api_version organization request_timeout
+        device device_map parallelize max_memory_per_gpu max_cpu_memory offload_folder
+        low_cpu_mem_usage logits_cache cache_dir download_dir local_files_only
+        tp_size dp_size tensor_parallel_size pipeline_parallel_size data_parallel_size
         gpu_memory_utilization swap_space cpu_offload_gb max_num_seqs max_num_batched_tokens
-        block_size enforce_eager enable_prefix_caching enable_chunked_prefill
-        max_seq_len_to_capture disable_custom_all_reduce disable_log_stats disable_log_requests
-        use_tqdm max_parallel_loading_workers compilation_config worker_cls async_scheduling
-
-        mem_fraction_static chunked_prefill_size max_running_requests max_total_tokens
-        max_prefill_tokens schedule_policy schedule_conservativeness disable_cuda_graph
-        cuda_graph_max_bs disable_radix_cache log_level port host
+        enforce_eager enable_prefix_caching enable_chunked_prefill mem_fraction_static
+        chunked_prefill_size max_running_requests disable_cuda_graph log_level port host
     """,
     ADDRESS: "base_url api_base azure_endpoint server_url endpoint_url",
     # What would pass for a secret by its name.

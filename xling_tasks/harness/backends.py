@@ -59,9 +59,9 @@ _SEEDLESS = {"AnthropicChat", "LiteLLMChatCompletion"}
 
 
 def is_hosted(lm: Any) -> bool:
-    """Return whether answers come from a service, which may differ even at temperature 0.
+    """Return whether answers come from a service, now or in the run that is replayed.
 
-    Of a replayed run its log says so: a replay asks as often as the run asked.
+    They may differ even at temperature 0.
     """
     replay = replayed(lm)
     if replay is not None:
@@ -73,40 +73,28 @@ def takes_seed(lm: Any) -> bool:
     """Return whether a request may carry its `seed`: OpenAI-style API backends, and vLLM.
 
     The API backends otherwise send one fixed seed with every request, and a server that honours
-    it returns k identical answers. A replay hands out the logged answers in their order, whatever
-    seeds they were made with.
+    it returns k identical answers.
     """
     classes = _classes(lm)
     return bool({"TemplateAPI", "VLLM"} & classes) and _SEEDLESS.isdisjoint(classes)
-
-
-# What these backends decode with, whatever a request asks for.
-_FIXED_TEMPERATURE = {"GGUFLM": 0.0, "TextSynthLM": 0.0}
 
 
 def sent_temperature(lm: Any, temperature: float) -> float:
     """Return the temperature that a backend really uses when asked for one.
 
     The harness's OpenAI chat backend, for example, sends 1 for every model whose name contains
-    `5`, `o1`, `o3` or `o4`. The payload it would send says so; other backends are taken at their
-    word.
+    `5`, `o1`, `o3` or `o4`. The payload it would send says so; other backends do as asked.
     """
-    model = unwrapped(lm)
-    for name in _classes(lm) & set(_FIXED_TEMPERATURE):
-        return _FIXED_TEMPERATURE[name]
-    create = getattr(model, "_create_payload", None)
-    if create is None:
-        return temperature
-    arguments = {
-        "temperature": temperature,
-        "max_gen_toks": 1,
-        "until": [],
-        "do_sample": temperature > 0,
-    }
+    if not {"GGUFLM", "TextSynthLM"}.isdisjoint(_classes(lm)):  # these decode greedily
+        return 0.0
+    arguments = {"temperature": temperature, "max_gen_toks": 1, "until": []}
+    arguments["do_sample"] = temperature > 0
     try:
-        payload = create([{"role": "user", "content": "x"}], generate=True, gen_kwargs=arguments)
+        payload = unwrapped(lm)._create_payload(
+            [{"role": "user", "content": "x"}], generate=True, gen_kwargs=arguments
+        )
         return float(payload.get("temperature", temperature))
-    except Exception:  # a backend of another make: nothing can be told
+    except Exception:  # a backend that makes no payload, or another one
         return temperature
 
 
@@ -118,9 +106,8 @@ _DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
 def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     """Return whether a response is about as long as `max_gen_toks` allows.
 
-    A service's finish reason says it; else it is counted in the backend's own tokens, where it has
-    a tokenizer; else the number is guessed from the characters, and a reply that ends a sentence or
-    closes a bracket or a bold passage is taken as whole.
+    A service's finish reason says it, or the backend's tokenizer; else tokens are guessed from
+    characters, and a response that ends a sentence or closes a bracket counts as whole.
     """
     if isinstance(reply, ModelResponse) and reply.finish_reason:
         return is_truncated(reply)
@@ -142,11 +129,7 @@ def token_counter(lm: Any) -> Callable[[str], int] | None:
     model = unwrapped(lm)
     if is_hosted(lm) or replayed(lm) is not None or not hasattr(model, "tok_encode"):
         return None
-
-    def count(text: str) -> int:
-        return len(model.tok_encode(text))
-
-    return count
+    return lambda text: len(model.tok_encode(text))
 
 
 def context_length(lm: Any) -> int | None:
@@ -160,38 +143,14 @@ def context_length(lm: Any) -> int | None:
 def is_engine(lm: Any) -> bool:
     """Return whether a backend returns answers only for a whole batch: vLLM and SGLang.
 
-    Their cache hook comes after the last answer of a batch, and with arguments that are not those
-    of the request (vLLM rewrites them, SGLang gives those of the batch's last request).
+    Their cache hook comes after the last answer, with other arguments than the request's.
     """
     return not {"VLLM", "SGLangLM"}.isdisjoint(_classes(lm))
-
-
-def loads_for_each_call(lm: Any) -> bool:
-    """Return whether a backend loads its model for every call (`data_parallel_size`).
-
-    The harness starts one engine per GPU by Ray for a call, and ends them all after it.
-    """
-    size = getattr(unwrapped(lm), "data_parallel_size", 1)
-    return is_engine(lm) and isinstance(size, int) and size > 1
-
-
-def batch_size_of(lm: Any) -> int | None:
-    """Return the requests in a batch; None if the backend chooses."""
-    size = getattr(unwrapped(lm), "batch_size", None)
-    try:
-        return max(1, int(size))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
 
 
 def uses_answer_cache(lm: Any) -> bool:
     """Return whether the run has `--use_cache`."""
     return type(lm).__name__ == "CachingLM"
-
-
-def class_name(lm: Any) -> str:
-    """Return what to call a model that was given as an object."""
-    return type(lm).__name__
 
 
 def has_chat_template(lm: Any) -> bool:
@@ -229,10 +188,9 @@ def speaks_chat(lm: Any) -> bool:
 
 
 def is_own(lm: Any, *methods: str) -> bool:
-    """Return whether an API backend uses the harness's own methods of these names.
+    """Return whether a backend is a `TemplateAPI` with the harness's own methods of these names.
 
-    LiteLLM's and others replace them, so that what they send cannot be told. False for a backend
-    that is no `TemplateAPI`.
+    LiteLLM's and others replace them, so that what they send is not known.
     """
     cls: Any = type(lm)
     api: Any = next((base for base in cls.__mro__ if base.__name__ == "TemplateAPI"), None)

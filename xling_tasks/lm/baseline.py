@@ -70,13 +70,9 @@ class BaselineLM(LM):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        seed: int = 1234,
-        batch_size: Any = None,
-        max_batch_size: Any = None,
-        device: Any = None,
-        **others: Any,
-    ) -> None:
+        self, seed: int = 1234, batch_size: Any = None, max_batch_size: Any = None,
+        device: Any = None, **others: Any,
+    ) -> None:  # fmt: skip
         super().__init__()
         refuse_unknown("xling_baseline: ", others, ["seed"])
         if not isinstance(seed, int):
@@ -102,7 +98,11 @@ class BaselineLM(LM):  # type: ignore[misc]
             rng = random.Random(zlib.crc32(f"{self.seed}\0{seen[key]}\0{key}".encode()))
             seen[key] += 1
             reply = self._reply(str(context), float(arguments.get("temperature") or 0.0), rng)
-            replies.append(_cut(reply, arguments))
+            stops = arguments.get("until") or []
+            for stop in [stops] if isinstance(stops, str) else stops:
+                reply = reply.split(stop)[0] if stop else reply
+            limit = arguments.get("max_gen_toks")
+            replies.append(reply[: int(limit) * _CHARACTERS_PER_TOKEN] if limit else reply)
             self.cache_hook.add_partial("generate_until", request.args, replies[-1])
         return replies
 
@@ -116,7 +116,8 @@ class BaselineLM(LM):  # type: ignore[misc]
             word = continuation.strip().lower()
             if word in ("yes", "no"):
                 odds = _yes_odds(str(context)) * (1 if word == "yes" else -1)
-                score = (-_softplus(-odds), odds > 0)
+                # log(1 / (1 + exp(-odds))) without overflow
+                score = (min(odds, 0.0) - math.log1p(math.exp(-abs(odds))), odds > 0)
             else:
                 unknown = 1 - coverage(continuation, str(context))
                 score = (-_NATS_PER_CHARACTER * len(continuation) * (0.5 + unknown), False)
@@ -151,7 +152,9 @@ class BaselineLM(LM):  # type: ignore[misc]
         options = _OPTION.findall(question)
         if not options:
             return _advice(question, _language_of(context, question), temperature, rng)
-        letter = _choice(question, options, temperature, rng)
+        stem = _OPTION.sub("", question)
+        scores = [_SHARPNESS * coverage(text, stem) for _, text in options]
+        letter = str(options[_pick(scores, temperature, rng)][0])
         if "[End]" not in context:
             return letter
         language = _language_of(context, question)
@@ -193,15 +196,6 @@ def _yes_odds(context: str) -> float:
     return _SLOPE * (coverage(question, answer) - _MIDDLE)
 
 
-def _choice(
-    question: str, options: list[tuple[str, str]], temperature: float, rng: random.Random
-) -> str:
-    """Return one letter: the option most like the rest of the question, or a sampled one."""
-    stem = _OPTION.sub("", question)
-    scores = [_SHARPNESS * coverage(text, stem) for _, text in options]
-    return options[_picked(scores, temperature, rng)][0]
-
-
 @functools.lru_cache(maxsize=256)  # a prompt is asked k times at each temperature
 def _language_of(context: str, question: str) -> str:
     """Return the language that the instruction names, else its own, else the question's."""
@@ -216,21 +210,21 @@ def _language_of(context: str, question: str) -> str:
 
 def _advice(question: str, language: str, temperature: float, rng: random.Random) -> str:
     """Return three sentences of advice without repetition, by their score or sampled by it."""
-    pool, scores = _score_advice(question, language)
-    chosen: list[int] = []
-    while len(chosen) < min(_SENTENCES, len(pool)):
-        remaining = [i for i in range(len(pool)) if i not in chosen]
-        chosen.append(remaining[_picked([scores[i] for i in remaining], temperature, rng)])
-    return " ".join(pool[i] for i in chosen)
+    remaining = list(_score_advice(question, language))
+    chosen: list[str] = []
+    while remaining and len(chosen) < _SENTENCES:
+        scores = [score for _, score in remaining]
+        chosen.append(remaining.pop(_pick(scores, temperature, rng))[0])
+    return " ".join(chosen)
 
 
 @functools.lru_cache(maxsize=256)
-def _score_advice(question: str, language: str) -> tuple[list[str], list[float]]:
+def _score_advice(question: str, language: str) -> list[tuple[str, float]]:
     pool = [row[language] for row in _advice_file()]
-    return pool, [_SHARPNESS * coverage(question, sentence) for sentence in pool]
+    return [(sentence, _SHARPNESS * coverage(question, sentence)) for sentence in pool]
 
 
-def _picked(scores: list[float], temperature: float, rng: random.Random) -> int:
+def _pick(scores: list[float], temperature: float, rng: random.Random) -> int:
     """Return the position of the best of some scores, or of one sampled by its score."""
     best = max(scores)
     if temperature > 0:
@@ -242,17 +236,3 @@ def _picked(scores: list[float], temperature: float, rng: random.Random) -> int:
 @functools.lru_cache(maxsize=1)
 def _advice_file() -> list[dict[str, str]]:
     return [row for _, row in json_objects(SAMPLE_FOLDER / "advice.jsonl")]
-
-
-def _cut(reply: str, arguments: dict[str, Any]) -> str:
-    """Stop at the first stop text and at the length asked for."""
-    stops = arguments.get("until") or []
-    for stop in [stops] if isinstance(stops, str) else stops:
-        reply = reply.split(stop)[0] if stop else reply
-    limit = arguments.get("max_gen_toks")
-    return reply[: int(limit) * _CHARACTERS_PER_TOKEN] if limit else reply
-
-
-def _softplus(x: float) -> float:
-    """Return log(1 + exp(x)) without overflow."""
-    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))

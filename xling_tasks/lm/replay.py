@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from lm_eval.api.model import LM
 from tqdm import tqdm
 
-from xling_tasks.cache.paths import cache_key
 from xling_tasks.errors import DataError, SettingError, did_you_mean, refuse_unknown, user_path
 from xling_tasks.failed_response import logged_details, response_of
+from xling_tasks.lm.resumable import doc_digest
 from xling_tasks.logs.results import Results, TaskResults, read_results, refuse_mixed_models
 
 
@@ -248,13 +248,6 @@ class ReplayLM(LM):  # type: ignore[misc]
                 f"{did_you_mean(task, self._logs)} Leave the task out, or generate them"
             )
         return self._logs[task]
-
-
-def doc_digest(doc: Mapping[str, Any]) -> str:
-    """Return the digest of a document's content, as the harness logs it."""
-    from lm_eval.utils import handle_non_serializable
-
-    return cache_key(json.loads(json.dumps(doc, default=handle_non_serializable)))[:32]
 
 
 def _read_requests(row: dict[str, Any]) -> tuple[str, list[LoggedRequest]]:

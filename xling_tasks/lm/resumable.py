@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import json
 import random
+import re
 import sys
 import time
 from collections import Counter
@@ -26,28 +27,26 @@ from xling_tasks.errors import BackendError, user_path
 from xling_tasks.failed_response import FailedResponse, ModelResponse, is_failed, response_of
 from xling_tasks.harness.arguments import files_of, identity_of
 from xling_tasks.harness.backends import (
-    batch_size_of,
     identify_model,
     is_engine,
-    loads_for_each_call,
     unwrapped,
     uses_answer_cache,
 )
 from xling_tasks.harness.run import RunContext
-from xling_tasks.lm.replay import doc_digest
 from xling_tasks.log import log
 from xling_tasks.models.batches import BatchInterface
 from xling_tasks.models.http_api import ApiRequest, is_api_backend
 from xling_tasks.models.retry import ServiceUnavailable, format_reasons
 from xling_tasks.models.transport import ModelClient
-from xling_tasks.output import file_name
 
 ROLE = "the model under test"
 
 # Requests that an engine, which tells of responses at the end of a call only, is given at a time:
 # as many as take a minute, within these bounds.
 _SECONDS, _SLICE, _SMALLEST, _LARGEST = 60.0, 256, 16, 8192
-_RELOADING = 16  # times as many, where the engine loads its model anew for every call
+
+Slot = tuple[ResponseCache, str]
+"""Where a response is kept: a cache and its key there."""
 
 
 class ResumableLM:
@@ -66,7 +65,7 @@ class ResumableLM:
         self._caches: dict[str, ResponseCache] = {}
         self._wanted, self._failed = 0, Counter[str]()
         self._client, self._hook = None, None
-        self._waiting: dict[str, list[tuple[ResponseCache, str]]] = {}
+        self._waiting: dict[str, list[Slot]] = {}
         self._early: dict[str, Any] = {}
         clear_finished()
         if run.replay is not None:
@@ -121,12 +120,11 @@ class ResumableLM:
             generated = getattr(self.lm, kind)([requests[i] for i in other_indices], **options)
             for i, response in zip(other_indices, generated, strict=True):
                 responses[i] = response
-        keys = self._open_caches([requests[i] for i in indices])
-        keys_by_request = dict(zip(indices, keys, strict=True))
-        pending = self._take_kept(keys_by_request, responses)
-        self._continue(requests, keys_by_request, pending)
+        slots = self._open_slots({i: requests[i] for i in indices})
+        pending = self._take_kept(slots, responses)
+        self._continue(requests, slots, pending)
         try:
-            self._ask(kind, requests, keys_by_request, pending, responses, options)
+            self._ask(kind, requests, slots, pending, responses, options)
         except (KeyboardInterrupt, SystemExit):
             log.warning("stopped: %s", self._describe_kept())
             raise
@@ -137,51 +135,53 @@ class ResumableLM:
             raise
         return responses
 
-    def _open_caches(self, requests: Sequence[Any]) -> list[tuple[ResponseCache, str]]:
+    def _open_slots(self, requests: Mapping[int, Any]) -> dict[int, Slot]:
         """Return cache and key of each request; equal requests are told apart by their order."""
         digests: dict[int, str] = {}
-        by_task: dict[str, list[str]] = {}
-        for request in requests:
+        by_task: dict[str, dict[int, str]] = {}
+        for i, request in requests.items():
             document = id(request.doc)
             digests[document] = digests.get(document) or doc_digest(request.doc)
             key = cache_key(digests[document], request.request_type, request.args)[:32]
-            by_task.setdefault(request.task_name, []).append(key)
+            by_task.setdefault(request.task_name, {})[i] = key
+        slots = {}
         for task, keys in by_task.items():
-            self._caches[task] = self._open_cache(task, keys)
-        remaining = {task: iter(_numbered(keys)) for task, keys in by_task.items()}
+            cache = self._caches[task] = self._open_cache(task, list(keys.values()))
+            seen = Counter[str]()
+            for i, key in keys.items():
+                seen[key] += 1
+                slots[i] = cache, f"{key}.{seen[key]}"
         self._wanted += len(requests)
-        return [(self._caches[r.task_name], next(remaining[r.task_name])) for r in requests]
+        return {i: slots[i] for i in requests}
 
     def _open_cache(self, task: str, keys: Sequence[str]) -> ResponseCache:
         """Return the cache of a task: another for other requests, another model or process."""
         if self._folder is None:
             return ResponseCache(None)
-        args = self._run.model_args
-        model = identify_model(self.lm, args), list(files_of(identity_of(args))), _torch_seed()
+        args, torch = self._run.model_args, sys.modules.get("torch")
+        seed = None if torch is None else int(torch.initial_seed())  # of local backends (`--seed`)
+        model = identify_model(self.lm, args), list(files_of(identity_of(args))), seed
         rank, size = getattr(self.lm, "rank", 0), getattr(self.lm, "world_size", 1)
-        name = f"{file_name(task)}-{cache_key(keys, model)[:16]}-rank{rank}of{size}"
+        stem = re.sub(r"\W+", "_", task)
+        name = f"{stem}-{cache_key(keys, model)[:16]}-rank{rank}of{size}"
         folder = self._folder / "answers" / name
         if self._resume is False and folder.is_dir():
             folder.rename(folder.with_name(f"{name}.aside-{time.time_ns()}"))
         return ResponseCache(folder)
 
-    def _take_kept(
-        self, keys_by_request: Mapping[int, tuple[ResponseCache, str]], responses: list[Any]
-    ) -> list[int]:
+    def _take_kept(self, slots: Mapping[int, Slot], responses: list[Any]) -> list[int]:
         """Fill in the responses that are kept; return the requests without one."""
         for cache in self._caches.values():
-            request_of = {
-                key: i for i, (its_cache, key) in keys_by_request.items() if its_cache is cache
-            }
+            request_of = {key: i for i, (of, key) in slots.items() if of is cache}
             for key, value in cache.get_many(request_of).items():
                 response = response_of(**value) if isinstance(value, dict) else tuple(value)
                 responses[request_of[key]] = response
-        pending = [i for i in keys_by_request if responses[i] is None]
-        if len(pending) < len(keys_by_request):
+        pending = [i for i in slots if responses[i] is None]
+        if len(pending) < len(slots):
             log.warning(
                 "resuming: %d of %d answers are there (%s); the rest is asked for. --metadata "
                 "xling_resume=false would ask for all of them afresh.",
-                len(keys_by_request) - len(pending), len(keys_by_request), self._folder,
+                len(slots) - len(pending), len(slots), self._folder,
             )  # fmt: skip
         return pending
 
@@ -199,22 +199,20 @@ class ResumableLM:
     # Asking
 
     def _ask(
-        self, kind: str, requests: Sequence[Any],
-        keys_by_request: Mapping[int, tuple[ResponseCache, str]],
+        self, kind: str, requests: Sequence[Any], slots: Mapping[int, Slot],
         pending: list[int], responses: list[Any], options: dict[str, Any],
     ) -> None:  # fmt: skip
         if self._client is not None and kind == "generate_until":
-            self._send(requests, keys_by_request, pending, responses)
+            self._send(requests, slots, pending, responses)
             return
         ask = getattr(self.lm, kind)
         for part in self._slices(requests, pending):
             self._waiting, self._early = {}, {}
             for i in reversed(part) if not is_engine(self.lm) else ():
-                self._waiting.setdefault(_fingerprint(requests[i].args), []).append(
-                    keys_by_request[i]
-                )
+                waiting = self._waiting.setdefault(_fingerprint(requests[i].args), [])
+                waiting.append(slots[i])
             for i, response in zip(part, ask([requests[i] for i in part], **options), strict=True):
-                responses[i], (cache, key) = response, keys_by_request[i]
+                responses[i], (cache, key) = response, slots[i]
                 if self._early.get(key) != response:
                     self._keep(cache, key, response)
         self._waiting = {}
@@ -223,15 +221,20 @@ class ResumableLM:
             ask([requests[-1]] * short, **options)
 
     def _send(
-        self, requests: Sequence[Any], keys_by_request: Mapping[int, tuple[ResponseCache, str]],
+        self, requests: Sequence[Any], slots: Mapping[int, Slot],
         pending: list[int], responses: list[Any],
     ) -> None:  # fmt: skip
         """Send requests by our transport; of `--use_cache` take what is there, and give it more."""
+        from lm_eval.api.model import hash_args
+
         cached = uses_answer_cache(self.lm)
         answer_cache = self.lm.dbdict if cached else {}
-        stored = {i: _stored_key(requests[i]) for i in pending} if cached else {}
+        stored = {
+            i: hash_args("generate_until", requests[i].args) for i in pending
+            if cached and not requests[i].args[1].get("do_sample", False)
+        }  # fmt: skip
         for i, key in stored.items():
-            if key is not None and key in answer_cache:
+            if key in answer_cache:
                 responses[i] = answer_cache[key]
         open_ = [i for i in pending if responses[i] is None]
         sent = [ApiRequest(*requests[i].args[:2]) for i in open_]
@@ -240,8 +243,8 @@ class ResumableLM:
         def keep(position: int, response: ModelResponse) -> None:
             i = open_[position]
             responses[i] = response
-            self._keep(*keys_by_request[i], response)
-            if stored.get(i) is not None and not isinstance(response, FailedResponse):
+            self._keep(*slots[i], response)
+            if i in stored and not isinstance(response, FailedResponse):
                 answer_cache[stored[i]] = str(response)
             bar.update()
 
@@ -249,34 +252,39 @@ class ResumableLM:
             self._client.send(sent, keep)
 
     def _slices(self, requests: Sequence[Any], pending: Sequence[int]) -> Iterator[list[int]]:
-        """Yield all at once; to engines, the longest prompts first, what takes a minute."""
-        if not is_engine(self.lm) or getattr(self.lm, "world_size", 1) > 1:
+        """Yield all at once; to engines, the longest prompts first, what takes a minute.
+
+        An engine with several processes, or with `data_parallel_size`, which loads its model anew
+        for every call, gets all at once, too.
+        """
+        model = unwrapped(self.lm)
+        processes = [getattr(model, name, 1) for name in ("world_size", "data_parallel_size")]
+        if not is_engine(self.lm) or processes != [1, 1]:
             yield from [list(pending)] if pending else []
             return
         ordered = sorted(pending, key=lambda i: -len(str(requests[i].args[0])))
-        times = _RELOADING if loads_for_each_call(self.lm) else 1
-        fixed = batch_size_of(self.lm)
-        size, start = fixed or _SLICE * times, 0
+        fixed = str(getattr(model, "batch_size", ""))
+        size, start = int(fixed) if fixed.isdigit() else _SLICE, 0
         while start < len(ordered):
             began = time.monotonic()
             yield ordered[start : start + size]
             start += size
-            if fixed is None:
+            if not fixed.isdigit():
                 took = max(time.monotonic() - began, 1e-3)
-                size = int(min(size * min(2.0, _SECONDS * times / took), _LARGEST * times))
+                size = int(min(size * min(2.0, _SECONDS / took), _LARGEST))
                 size = max(size, _SMALLEST)
 
     def _continue(
-        self, requests: Sequence[Any], keys_by_request: Mapping[int, Any], pending: Sequence[int]
+        self, requests: Sequence[Any], slots: Mapping[int, Slot], pending: Sequence[int]
     ) -> None:
         """Draw on: with the same seed a second start would draw the first one's responses again."""
         starts = max((cache.files_before for cache in self._caches.values()), default=0)
         if not pending or not starts:
             return
-        _reseed(int(cache_key(sorted(self._caches), starts)[:8], 16) % 2**31)
+        reseed(int(cache_key(sorted(self._caches), starts)[:8], 16) % 2**31)
         if (go_on := getattr(unwrapped(self.lm), "continue_after", None)) is not None:
             unanswered = set(pending)
-            go_on([requests[i] for i in keys_by_request if i not in unanswered])
+            go_on([requests[i] for i in slots if i not in unanswered])
 
     # The end
 
@@ -317,35 +325,19 @@ def clear_finished() -> None:
     _finished.clear()
 
 
-def _numbered(keys: Sequence[str]) -> Iterator[str]:
-    """Yield keys, equal ones with another number each."""
-    seen = Counter[str]()
-    for key in keys:
-        seen[key] += 1
-        yield f"{key}.{seen[key]}"
+def doc_digest(doc: Mapping[str, Any]) -> str:
+    """Return the digest of a document's content, as the harness logs it."""
+    from lm_eval.utils import handle_non_serializable
+
+    plain = json.loads(json.dumps(doc, default=handle_non_serializable))
+    return cache_key(plain)[:32]
 
 
 def _fingerprint(request: Any) -> str:
     return json.dumps(list(request[:2]), sort_keys=True, default=str)
 
 
-def _stored_key(request: Any) -> str | None:
-    """Return the key of a request in the harness's answer cache; None of sampled ones."""
-    from lm_eval.api.model import hash_args
-
-    if request.args[1].get("do_sample", False):
-        return None
-    key: str = hash_args("generate_until", request.args)
-    return key
-
-
-def _torch_seed() -> int | None:
-    """Return the seed that local backends sample from (`--seed`)."""
-    torch = sys.modules.get("torch")
-    return None if torch is None else int(torch.initial_seed())
-
-
-def _reseed(seed: int) -> None:
+def reseed(seed: int) -> None:
     """Set the random streams that local backends sample from."""
     import numpy as np
 

@@ -15,7 +15,7 @@ from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import NO_ROOM, ModelResponse, response_of
 from xling_tasks.harness.arguments import files_of, identity_of
-from xling_tasks.harness.backends import class_name, sent_temperature, speaks_chat, unwrapped
+from xling_tasks.harness.backends import sent_temperature, speaks_chat, unwrapped
 from xling_tasks.harness.run import current
 from xling_tasks.log import log
 from xling_tasks.models.batches import BatchInterface
@@ -73,7 +73,7 @@ class Backend:
     def signature(self) -> str:
         """The model and the arguments that can change a response, without secrets, in one line."""
         fields = ",".join(f"{k}={v}" for k, v in sorted(redact(self._args).items()))
-        name, chat = self._name or class_name(self.lm), "yes" if self.chat else "no"
+        name, chat = self._name or type(self.lm).__name__, "yes" if self.chat else "no"
         return f"{name}({fields})|chat_template:{chat}|temperature:{self.temperature:g}"
 
     @functools.cached_property

@@ -58,22 +58,29 @@ class Scorer:
 
     def sign(self, name: str) -> str:
         """Return the fields of the signature of a metric, by its name without the kind's ending."""
-        words, code = self._words, self.language
-        if name == "length_words":
-            return f"words:{words}|language:{code}"
-        if name == "length_words_std":
-            return f"ddof:0|words:{words}|language:{code}"
-        if name.startswith(("sim_lda", "sim_hdp")):
-            return self._sign_topics(name.removesuffix("_seed_sd"))
-        if name in (*BERTSCORE, "sim_sent"):
-            return self._sign_encoder(name)
-        return f"pairs:all|tokens:{self._token_name}"
+        if name.startswith("length_words"):
+            ddof = "ddof:0|" if name == "length_words_std" else ""
+            return f"{ddof}words:{segmenter_name(self.language)}|language:{self.language}"
+        if name == "sim_sent":
+            return sim_sent_signature(self.encoder).partition("|")[2]
+        if name in BERTSCORE:
+            # The layer and rescaling of the published numbers are in neither paper nor code.
+            unsettled = "|published_layer_and_rescaling:unsettled"
+            kind = f"kind:{bertscore_signature(self.encoder)}"
+            return kind + (unsettled if self.kind == "published" else "")
+        topics = {
+            topic_metric(model): topic_signature(model, self.topic_seeds, tokens)
+            for models, _, tokens in self._topic_models(published_words)
+            for model in models
+        }
+        signed = topics.get(name.removesuffix("_seed_sd"))
+        return signed.partition("|")[2] if signed else f"pairs:all|tokens:{self._token_name}"
 
     def score(self, questions: Texts, all_questions: Texts, positions: Sequence[int]) -> Values:
         """Return, per metric, the value of every question; None where it is undefined.
 
-        They are this process's, and stand at `where` in `everything`: the questions of all
-        processes, which the topic models are fitted on.
+        QUESTIONS are this process's, at POSITIONS in ALL_QUESTIONS: those of all processes, which
+        the topic models are fitted on.
         """
         texts_of = [[text for text in answers if text is not None] for answers in questions]
         cache = TokenCache(self.language)  # for lengths, n-grams and topics: segmenters are slow
@@ -95,28 +102,11 @@ class Scorer:
         return {name + self.suffix: values for name, values in values_of.items()}
 
     @property
-    def _words(self) -> str:
-        return segmenter_name(self.language)
-
-    @property
     def _token_name(self) -> str:
         """What cuts texts for n-grams and topics, for signatures."""
-        published = self.kind == "published"
-        return "published_words" if published else f"lower_words:{self.language}:{self._words}"
-
-    def _sign_encoder(self, name: str) -> str:
-        # What layer and rescaling the published numbers have cannot be told from paper and code.
-        unsettled = "|published_layer_and_rescaling:unsettled" if self.kind == "published" else ""
-        if name == "sim_sent":
-            return sim_sent_signature(self.encoder).partition("|")[2]
-        return f"kind:{bertscore_signature(self.encoder)}{unsettled}"
-
-    def _sign_topics(self, name: str) -> str:
-        for models, _, tokens in self._topic_models(published_words):
-            for model in models:
-                if topic_metric(model) == name:
-                    return topic_signature(model, self.topic_seeds, tokens).partition("|")[2]
-        raise KeyError(name)
+        if self.kind == "published":
+            return "published_words"
+        return f"lower_words:{self.language}:{segmenter_name(self.language)}"
 
     def _topics(
         self, all_questions: Texts, positions: Sequence[int], tokenize: Callable[[str], list[str]]
@@ -129,9 +119,8 @@ class Scorer:
                 metric = topic_metric(model)
                 values[metric] = [result.per_question[i] for i in positions]
                 if len(self.topic_seeds) > 1:
-                    values[f"{metric}_seed_sd"] = [
-                        result.per_question_by_seed[i] for i in positions
-                    ]
+                    by_seed = result.per_question_by_seed
+                    values[f"{metric}_seed_sd"] = [by_seed[i] for i in positions]
         return values
 
     def _topic_models(

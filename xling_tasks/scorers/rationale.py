@@ -41,23 +41,21 @@ class RationaleScorer:
 
         All are read in Unicode form NFC: some models write letters and accents as two signs.
         """
-        texts, references = ([*map(normalize_text, own)] for own in (texts, references))
+        texts, references = ([*map(normalize_text, column)] for column in (texts, references))
         values_of: dict[str, list[Any]] = {
             "sacrebleu": [list(pair) for pair in zip(texts, references, strict=True)]
         }
         if self.cut:
-            tokenized: dict[str, tokens.TokenizedRationale] = {}
-            for text in (*texts, *references):
-                if text not in tokenized:
-                    tokenized[text] = tokens.tokenize_rationale(text, self.language)
+            tokenized = {
+                text: tokens.tokenize_rationale(text, self.language)
+                for text in {*texts, *references}
+            }
             pairs = [(tokenized[t], tokenized[r]) for t, r in zip(texts, references, strict=True)]
+            standard = [rouge_standard(a.standard_tokens, b.standard_tokens) for a, b in pairs]
             for names, rows in (
                 (BLEU, [sentence_bleu(a.tokens, b.tokens) for a, b in pairs]),
                 (ROUGE, [rouge(a.rouge_text, b.rouge_text) for a, b in pairs]),
-                (
-                    STANDARD,
-                    [rouge_standard(a.standard_tokens, b.standard_tokens) for a, b in pairs],
-                ),
+                (STANDARD, standard),
             ):
                 for name in names:
                     values_of[name] = [None if row is None else getattr(row, name) for row in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xling_metrics.answer_language import (
     answer_language_rule,
@@ -34,11 +35,11 @@ class AnswerLanguage:
     """
 
     def __init__(self, identifier: str | None, language: str) -> None:
-        self._code = language
-        self._identifier, self._labels = None, frozenset[str]()
+        self._code, self._labels, self._by = language, frozenset[str](), ""
         if identifier is not None:
             self._identifier = load_identifier(identifier)
             self._labels = labels_for(self._identifier.labels, language)
+            self._by = f"|by:{self._identifier.name}" if self._labels else ""
         if not self._labels and (unseen := describe_unchecked(language)):
             warn_once(
                 f"{language_name(language)}: {unseen}; the setting language_identifier=FILE, a "
@@ -47,10 +48,9 @@ class AnswerLanguage:
 
     def inside(self, texts: Sequence[str]) -> list[bool | None]:
         """Return what the identifier says of each text."""
-        assert self._identifier is not None
-        found = self._identifier.in_language(texts, self._labels)
+        matches = self._identifier.in_language(texts, self._labels)
         return [inside and in_script(text, self._code)
-                for text, inside in zip(texts, found, strict=True)]  # fmt: skip
+                for text, inside in zip(texts, matches, strict=True)]  # fmt: skip
 
     def match(self, answer: str) -> float | None:
         """Return 1 for an answer in the language, 0 for another one, None if too short to tell."""
@@ -62,15 +62,11 @@ class AnswerLanguage:
 
     def consistency(self, texts: Sequence[str]) -> list[float | None]:
         """Return the share of each text's sentences that are in the language."""
-        if self._labels:
-            return language_consistency_corpus(texts, self._code, decide=self.inside)
-        return language_consistency_corpus(texts, self._code)
+        return language_consistency_corpus(texts, self._code, **self._decide)
 
     def confusion(self, texts: Sequence[str]) -> list[LanguageConfusion]:
         """Return whether all lines, and all words, of each text are in the language."""
-        if self._labels:
-            return score_language_confusion(texts, self._code, decide=self.inside)
-        return score_language_confusion(texts, self._code)
+        return score_language_confusion(texts, self._code, **self._decide)
 
     def sign(self, metric: str, **fields: str) -> str:
         """Return the fields of the signature of a metric of sentences, lines or words."""
@@ -99,5 +95,5 @@ class AnswerLanguage:
         }
 
     @property
-    def _by(self) -> str:
-        return f"|by:{self._identifier.name}" if self._identifier and self._labels else ""
+    def _decide(self) -> dict[str, Any]:
+        return {"decide": self.inside} if self._labels else {}

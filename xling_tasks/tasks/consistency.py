@@ -6,17 +6,12 @@ sweeps all temperatures; every metric carries its temperature as suffix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from xling_metrics.base import signature
 from xling_metrics.hdp import require_hdp
-from xling_metrics.language import (
-    PUBLISHED_LANGUAGES,
-    has_own_script,
-    published_language_consistency_corpus,
-)
+from xling_metrics.language import PUBLISHED_LANGUAGES, published_language_consistency_corpus
 from xling_metrics.languages import language_code
 from xling_metrics.ngrams import distinct_answers
 from xling_metrics.tokenization import can_segment, load_segmenter
@@ -24,7 +19,6 @@ from xling_metrics.tokenization import can_segment, load_segmenter
 from xling_tasks.criteria.consistency import SCORED_AS, RepeatedAnswers
 from xling_tasks.criteria.metric import Metric
 from xling_tasks.criteria.responses import empty_share
-from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import SettingError
 from xling_tasks.failed_response import is_failed
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
@@ -32,13 +26,13 @@ from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
 from xling_tasks.models.encoders import load_encoder
 from xling_tasks.scorers.consistency import Scorer
-from xling_tasks.tasks.requests import STAND_IN, AuxiliaryRequest
-from xling_tasks.tasks.task import Answered, HealthTask, Request
-from xling_tasks.tasks.translation import (
+from xling_tasks.tasks.auxiliary import (
+    STAND_IN,
+    AuxiliaryRequest,
     open_translator,
     translation_requests,
-    translator_prompts,
 )
+from xling_tasks.tasks.task import Answered, HealthTask, Request
 
 
 class ConsistencyTask(HealthTask):
@@ -46,17 +40,11 @@ class ConsistencyTask(HealthTask):
 
     criterion = "consistency"
     prompt_name = "consistency"
+    other_prompts = ("translate",)
     native_as_published = True
     swept = True
+    unused_fields = ("answers", "reference")
     _scorers: tuple[Scorer, ...] = ()
-
-    def keep(self, doc: dict[str, Any]) -> dict[str, Any]:
-        """Return the question; the answers in the data are not needed."""
-        return {key: value for key, value in doc.items() if key not in ("answers", "reference")}
-
-    def prompt_templates(self) -> dict[str, PromptTemplate]:
-        """Return the question's prompt, and that of a translator of the harness."""
-        return super().prompt_templates() | dict(translator_prompts(self))
 
     # Requests
 
@@ -66,11 +54,11 @@ class ConsistencyTask(HealthTask):
 
         k; at temperature 0 one on backends that would give k copies of one answer.
         """
-        lm = self.run.lm
-        hosted = lm is None or is_hosted(lm)
-        repeats = self.settings.greedy_repeats or ("k" if hosted else "once")
+        repeated = self.settings.greedy_repeats == "k"
+        if self.settings.greedy_repeats is None:
+            repeated = self.run.lm is None or is_hosted(self.run.lm)
         k = self.settings.k
-        return {tau: k if tau > 0 or repeats == "k" else 1 for tau in self.temperatures}
+        return {tau: k if tau > 0 or repeated else 1 for tau in self.temperatures}
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
         """Return all answers at every temperature."""
@@ -100,12 +88,12 @@ class ConsistencyTask(HealthTask):
             return
         if self.settings.translator is None:
             load_segmenter(self.language)
-        if self.settings.translator is None and not can_segment(self.language):
-            raise SettingError(
-                f"{self._name}: {language_name(self.language)} is written without spaces and "
-                "has no word segmenter here, so its answers can only be compared in English: set a "
-                "translator, or leave the language out"
-            )
+            if not can_segment(self.language):
+                raise SettingError(
+                    f"{self._name}: {language_name(self.language)} is written without spaces and "
+                    "has no word segmenter here, so its answers can only be compared in English: "
+                    "set a translator, or leave the language out"
+                )
         if self.settings.sim_hdp:
             require_hdp()
         self.translator = open_translator(self)
@@ -116,21 +104,19 @@ class ConsistencyTask(HealthTask):
 
         English answers get both kinds without a translator, so that each has its English column.
         """
-        repeats = max(self.counts.values()) > 1
-        topics = self.settings.topic_seeds if repeats else ()
+        settings, repeats = self.settings, max(self.counts.values()) > 1
+        topics, hdp = settings.topic_seeds if repeats else (), settings.sim_hdp
         scorers = []
         if self.language == "en" or self.translator is not None:
-            encoder = load_encoder(self.settings.encoder, "encoder") if repeats else None
-            scorers.append(Scorer("en", "published", encoder, topics, self.settings.sim_hdp))
-        if self.settings.translator is None:
+            encoder = load_encoder(settings.encoder, "encoder") if repeats else None
+            scorers.append(Scorer("en", "published", encoder, topics, hdp))
+        if settings.translator is None:
             warn_once(
                 "Consistency: no translator is set, so answers are scored in their own language "
                 "(metrics ending in _src; English also as published). Set one with --metadata "
                 '\'{"translator": {"model": "seq2seq", "model_args": {"pretrained": ...}}}\'.'
             )
-            setting = self.settings.source_encoder
-            encoder = load_encoder(setting, "source_encoder") if repeats else None
-            hdp = self.settings.sim_hdp
+            encoder = load_encoder(settings.source_encoder, "source_encoder") if repeats else None
             scorers.append(Scorer(self.language, "source", encoder, topics, hdp))
         return scorers
 
@@ -191,26 +177,28 @@ class ConsistencyTask(HealthTask):
         present = [[text for text in texts if not is_failed(text)] for texts in answers]
         flat = list(dict.fromkeys(chain.from_iterable(present)))
 
-        def by_question(values: Sequence[Any], combine: Callable[[list[Any]], Any]) -> list[Any]:
+        def by_question(values: Iterable[Any], combine: Callable[[list[Any]], Any]) -> list[Any]:
             by_text = dict(zip(flat, values, strict=True))
-            return [combine([by_text[text] for text in texts]) for texts in present]
+            defined = ([v for text in texts if (v := by_text[text]) is not None]
+                       for texts in present)  # fmt: skip
+            return [combine(values) for values in defined]
+
+        def mean(values: list[float]) -> float | None:
+            return float(sum(values) / len(values)) if values else None
+
+        def count(passes: list[bool]) -> list[int]:
+            return [sum(passes), len(passes)]
 
         language = self.answer_language()
         confusions = language.confusion(flat)
-        published = (
-            published_language_consistency_corpus(flat, self.language)
-            if self.in_published_languages
-            else [None] * len(flat)
-        )
+        published: Sequence[Any] = [None] * len(flat)
+        if language_code(self.language) in PUBLISHED_LANGUAGES:
+            published = published_language_consistency_corpus(flat, self.language)
         return {
-            "language_consistency": by_question(language.consistency(flat), _mean),
-            "line_pass_rate": by_question(
-                [confusion.line_pass for confusion in confusions], _count
-            ),
-            "word_pass_rate": by_question(
-                [confusion.word_pass for confusion in confusions], _count
-            ),
-            "language_consistency_published": by_question(published, _mean),
+            "language_consistency": by_question(language.consistency(flat), mean),
+            "line_pass_rate": by_question((item.line_pass for item in confusions), count),
+            "word_pass_rate": by_question((item.word_pass for item in confusions), count),
+            "language_consistency_published": by_question(published, mean),
             "empty_rate": [empty_share(texts) for texts in present],
             "distinct_answers": [
                 float(distinct_answers(texts)) if texts else None for texts in present
@@ -242,36 +230,3 @@ class ConsistencyTask(HealthTask):
     def translator_signature(self) -> str:
         """The field of a signature that says how answers became English; '' where they were."""
         return "" if self.translator is None else f"|translator:{self.translator.signature}"
-
-    @property
-    def code(self) -> str:
-        """The language's code in signatures."""
-        return language_code(self.language)
-
-    @property
-    def in_published_languages(self) -> bool:
-        """Whether the paper has the language."""
-        return self.code in PUBLISHED_LANGUAGES
-
-    @property
-    def told_by_script(self) -> bool:
-        """Whether words show the language by their script."""
-        return bool(has_own_script(self.language))
-
-    def sign_published_language(self) -> str:
-        """Return the fields of the signature of `language_consistency_published`."""
-        labels = ",".join(PUBLISHED_LANGUAGES)
-        fields = {"split": "published", "labels": labels, "language": self.code}
-        return signature("", **fields, libraries=("langid",)).removeprefix("|")
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """Return the mean of the values that are defined; None if none is."""
-    defined = [value for value in values if value is not None]
-    return float(sum(defined) / len(defined)) if defined else None
-
-
-def _count(passes: Sequence[bool | None]) -> list[int]:
-    """Return [passed, scored] of some answers."""
-    scored = [item for item in passes if item is not None]
-    return [sum(scored), len(scored)]

@@ -5,7 +5,7 @@ XLingEval, section 3.2. Without a judge there are no labels, and the task report
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,11 @@ from xling_metrics.tokenization import load_segmenter
 from xling_tasks.criteria.correctness import JudgedAnswer
 from xling_tasks.criteria.labels import LABELS, of_judge
 from xling_tasks.criteria.metric import Metric
-from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.failed_response import is_failed
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.judge import JudgeInput, JudgePanel, JudgeVotes, fill_judge_prompt
-from xling_tasks.tasks.requests import AuxiliaryRequest
+from xling_tasks.tasks.auxiliary import AuxiliaryRequest
 from xling_tasks.tasks.task import Answered, HealthTask
 
 
@@ -32,27 +31,18 @@ class CorrectnessTask(HealthTask):
 
     criterion = "correctness"
     prompt_name = "answer"
+    other_prompts = ("judge",)
+    unused_fields = ("answers",)
     judges: JudgePanel | None = None
-    _unlabelled: frozenset[str] = frozenset()
+    _undefined: Collection[str] = ()
 
     def is_usable(self, doc: dict[str, Any]) -> bool:
         """Return whether the question has a reference answer in this language."""
         return doc["reference"] is not None
 
-    def keep(self, doc: dict[str, Any]) -> dict[str, Any]:
-        """Return all but the answers to choose from."""
-        return {key: value for key, value in doc.items() if key != "answers"}
-
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> str:
         """Return the reference answer."""
         return str(doc["reference"])
-
-    def prompt_templates(self) -> dict[str, PromptTemplate]:
-        """Return the question's prompt, and the judge's where there is a judge."""
-        templates = super().prompt_templates()
-        if self.settings.judge is not None:
-            templates["judge"] = self.templates.get("judge", "en")
-        return templates
 
     def prepare(self) -> None:
         """Check the judges before anything is generated; warn if there is none."""
@@ -67,15 +57,12 @@ class CorrectnessTask(HealthTask):
                 '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
             )
             return
-        jurors = self.settings.jurors
-        backends = (
-            load_backend("judge", juror.spec, self.settings.xling_cache) for juror in jurors
+        jurors, cache = self.settings.jurors, self.settings.xling_cache
+        self.judges = JudgePanel(
+            tuple(load_backend("judge", juror.spec, cache) for juror in jurors),
+            tuple(juror.name for juror in jurors),
+            tuple(juror.spec.both_orders for juror in jurors),
         )
-        names, in_both_orders = (
-            [juror.name for juror in jurors],
-            [juror.spec.both_orders for juror in jurors],
-        )
-        self.judges = JudgePanel(tuple(backends), tuple(names), tuple(in_both_orders))
         self.judges.check()
 
     def score(self, answered: Sequence[Answered]) -> list[JudgedAnswer]:
@@ -90,54 +77,44 @@ class CorrectnessTask(HealthTask):
             distinct = list(dict.fromkeys(present))
             labels = self.judges.label(distinct, self.prompt_templates()["judge"])
             votes = dict(zip(distinct, labels, strict=True))
-            self._find_unlabelled(list(votes.values()))
+            self._undefined = self._find_undefined(list(votes.values()))
         return [self._row(item, votes.get(item, JudgeVotes(()))) for item in inputs]
 
     def _row(self, item: JudgeInput, votes: JudgeVotes) -> JudgedAnswer:
-        measured_values = self.answer_language().of_answer(item.answer)
+        row = JudgedAnswer(
+            item.answer, item.reference, self.answer_language().of_answer(item.answer)
+        )
         if self.judges is None:
-            return JudgedAnswer(item.answer, item.reference, measured_values)
+            return row
         swapped = [vote.order_sensitive for vote in votes.votes if vote.swapped is not None]
-        return JudgedAnswer(
-            item.answer,
-            item.reference,
-            measured_values,
-            votes.label,
-            votes.no_majority,
-            tuple(vote.result.label for vote in votes.votes),
-            tuple(swapped),
-            votes.count_repairs(),
-            self.judges.to_record(votes),
+        return row._replace(
+            label=votes.label,
+            no_majority=votes.no_majority,
+            given=tuple(vote.result.label for vote in votes.votes),
+            sensitive=tuple(swapped),
+            repaired=votes.count_repairs(),
+            record=self.judges.to_record(votes),
         )
 
-    def _find_unlabelled(self, votes: Sequence[JudgeVotes]) -> None:
-        """Set which judges gave no answer a label, over all processes.
+    def _find_undefined(self, votes: Sequence[JudgeVotes]) -> set[str]:
+        """Return the shares of labels of which a judge, or the majority, gave none at all.
 
         Where nothing was labelled, a share of 0 contradictory answers would be a lie.
         """
         assert self.judges is not None
-        labelling: set[str] = {"majority"} if any(vote.label in LABELS for vote in votes) else set()
-        labelling |= {
-            name
-            for number, name in enumerate(self.judges.names)
-            if any(vote.votes[number].label for vote in votes)
-        }
-        labelled, any_votes = zip(*self.run.all_gather((labelling, bool(votes))), strict=True)
-        everybody = {"majority", *self.judges.names} if any(any_votes) else set()
-        self._unlabelled = frozenset(everybody.difference(*labelled))
+        labelled = {0} if any(vote.label in LABELS for vote in votes) else set()
+        numbers = range(1, len(self.judges.names) + 1)
+        labelled |= {n for n in numbers if any(vote.votes[n - 1].label for vote in votes)}
+        of_processes, any_votes = zip(*self.run.all_gather((labelled, bool(votes))), strict=True)
+        unlabelled = {0, *numbers}.difference(*of_processes) if any(any_votes) else set()
+        return {of_judge(label, n) if n else label for n in unlabelled for label in LABELS}
 
     def own_metrics(self) -> list[Metric]:
         """Return the criterion's metrics; those of labels that nobody gave are undefined."""
-        names = self.judges.names if self.judges is not None else ()
-        undefined = set(LABELS if "majority" in self._unlabelled else ())
-        undefined |= {
-            of_judge(label, number)
-            for number, name in enumerate(names, 1)
-            if name in self._unlabelled
-            for label in LABELS
-        }
         return [
-            replace(metric, aggregate=lambda values: None) if metric.name in undefined else metric
+            replace(metric, aggregate=lambda values: None)
+            if metric.name in self._undefined
+            else metric
             for metric in super().own_metrics()
         ]
 

@@ -12,9 +12,8 @@ from typing import Any
 from xling_tasks.criteria.against_english import Profiled
 from xling_tasks.log import warn_once
 from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
+from xling_tasks.tasks.auxiliary import STAND_IN, AuxiliaryRequest, translation_requests
 from xling_tasks.tasks.multilingual import MultilingualTask, Responses
-from xling_tasks.tasks.requests import STAND_IN, AuxiliaryRequest
-from xling_tasks.tasks.translation import translation_requests
 
 
 class EmpathyTask(MultilingualTask):

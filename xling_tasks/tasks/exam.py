@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from lm_eval.api.samplers import ContextSampler
 from xling_metrics.choices import best_choice
@@ -18,22 +18,17 @@ from xling_metrics.languages import language_code
 
 from xling_tasks.criteria.exam import ExamAnswer
 from xling_tasks.criteria.metric import Metric
-from xling_tasks.data.custom.documents import RECORD
 from xling_tasks.data.dataset_info import DATASETS
-from xling_tasks.data.mmedbench import MMedBenchSplit, load
-from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.data.mmedbench import load
 from xling_tasks.errors import DataError
 from xling_tasks.failed_response import FailedResponse, is_empty
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.models.answer_extractor import LetterRequest
 from xling_tasks.readers.text import load_words
 from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
+from xling_tasks.tasks.auxiliary import AuxiliaryRequest, extraction_requests
 from xling_tasks.tasks.exam_responses import has_marker, letters_of, rationale_of
-from xling_tasks.tasks.extraction import extraction_requests, extractor_prompts, load_extractor
-from xling_tasks.tasks.requests import AuxiliaryRequest
 from xling_tasks.tasks.task import Answered, HealthTask, Request
-
-_EXTRACTOR = "read_letters"
 
 _UNITS: dict[str, Callable[[Sequence[str]], int]] = {
     "acc_norm": lambda letters: len(", ".join(letters)),
@@ -59,6 +54,7 @@ class McqaTask(HealthTask):
     criterion = "mmedbench_mcqa"
     custom_criterion = "mcqa"
     prompt_name = "mcqa"
+    other_prompts: ClassVar[tuple[str, ...]] = ("read_letters",)
     scores_texts = False
     reads_keys = frozenset({"generation_kwargs", "description", "num_fewshot", "fewshot_delimiter"})
     fine_tuned = False
@@ -68,17 +64,13 @@ class McqaTask(HealthTask):
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Load the test questions, or the user's own."""
-        if record == RECORD:
+        if self.is_custom:
             self.prompt_name = "custom_mcqa"
             return super().load_docs(record)
         self.record = DATASETS[record]
-        self.data = self._split("test")
+        self.data = load(self.record, self.language, "test", self.settings.data_dir)
         self.provenance = self.data.provenance
         return list(self.data.docs(checked_only=self.checked_only))
-
-    def _split(self, split: str) -> MMedBenchSplit:
-        settings = self.settings
-        return load(self.record, self.language, split, settings.data_dir)
 
     def coverage(self) -> dict[str, Any]:
         """Return the counts of the test file."""
@@ -91,13 +83,17 @@ class McqaTask(HealthTask):
 
     def prompts(self, doc: dict[str, Any]) -> list[str]:
         """Return the question with its options, one a line."""
-        template = self.template
+        # 'Answer' before a letter in the language, or in English where its words are unknown.
+        words = load_words()
+        row = words.get(self.language) or words.get(language_code(self.language) or "")
+        label = (row or words["en"])["answer"][0]
+        label = label.replace("\u0e4d\u0e32", "\u0e33")  # NFKC splits a vowel of Thai
         return [
-            template.fill(
+            self.template.fill(
                 question=doc.get("question", ""),
-                options=template.form.options(doc["options"]),
+                options=self.template.form.options(doc["options"]),
                 language=self.language_name,
-                label=_answer_label(self.language),
+                label=label[:1].upper() + label[1:],
             )
         ]
 
@@ -106,43 +102,34 @@ class McqaTask(HealthTask):
         rationale = doc.get("rationale") or ""
         return self.template.form.answer(self.prompt_name, doc["answer"], rationale)
 
-    def prompt_templates(self) -> dict[str, PromptTemplate]:
-        """Return the question's prompt, and the answer extractor's where there is one."""
-        extractor = extractor_prompts(self, _EXTRACTOR) if self.generates else {}
-        return super().prompt_templates() | dict(extractor)
-
     # Before the run
 
     def prepare(self) -> None:
         """Load training questions where examples are asked for; reach the answer extractor."""
-        self._load_examples()
-        self.extractor = load_extractor(self, _EXTRACTOR)
-
-    def _load_examples(self) -> None:
-        shots = self.config.num_fewshot or 0
-        if not shots:
-            return
-        docs = self._split("train").docs(checked_only=False)
-        if self.checked_only:
-            docs = [doc for doc in docs if doc["rationale"]]
-        if len(docs) < shots:
-            raise DataError(f"{self._name}: --num_fewshot {shots}, but {len(docs)} usable")
-        self.sampler = ContextSampler(docs)
-        self.sampler.rnd = self.fewshot_rnd
+        super().prepare()
+        if shots := self.config.num_fewshot or 0:
+            split = load(self.record, self.language, "train", self.settings.data_dir)
+            docs = split.docs(checked_only=False)
+            if self.checked_only:
+                docs = [doc for doc in docs if doc["rationale"]]
+            if len(docs) < shots:
+                raise DataError(f"{self._name}: --num_fewshot {shots}, but {len(docs)} usable")
+            self.sampler = ContextSampler(docs)
+            self.sampler.rnd = self.fewshot_rnd
 
     # Scores
 
     def score(self, answered: Sequence[Answered]) -> list[ExamAnswer]:
         """Read the letters of all responses; the extractor reads what the rules leave."""
-        if self.extractor is not None:
-            self.extractor.extract(self._extraction(one) for one in answered)
+        if self.extractor is not None:  # it is asked nothing about a response that may be cut
+            self.extractor.extract(
+                (
+                    self.letters(text, doc),
+                    None if self._may_be_cut(text) else _letter_request(text, doc),
+                )
+                for doc, (text, *_) in answered
+            )
         return [self._read(one) for one in answered]
-
-    def _extraction(self, one: Answered) -> tuple[Any, LetterRequest | None]:
-        """Return what the rules read, and the request; none about a response that may be cut."""
-        text = one.texts[0]
-        cut = self._may_be_cut(text)
-        return self.letters(text, one.doc), None if cut else _letter_request(text, one.doc)
 
     def _may_be_cut(self, text: str) -> bool:
         limit = (self.config.generation_kwargs or {}).get("max_gen_toks")
@@ -173,7 +160,7 @@ class McqaTask(HealthTask):
     def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
         """Return the extractor's prompt, with the options standing in for the response."""
         request = _letter_request("\n".join(doc["options"].values()), doc)
-        return extraction_requests(self, _EXTRACTOR, [request])
+        return extraction_requests(self, "read_letters", [request])
 
 
 class McqaFtTask(McqaTask):
@@ -188,11 +175,12 @@ class McqaLLTask(McqaTask):
     """Letters by log-likelihood: the most likely continuation among all that could be right."""
 
     criterion = "mmedbench_mcqa_ll"
+    other_prompts: ClassVar[tuple[str, ...]] = ()
     reads_keys = frozenset({"description", "num_fewshot", "fewshot_delimiter"})
 
     def prepare(self) -> None:
         """Refuse backends that cannot score given text before anything is generated."""
-        self._load_examples()
+        super().prepare()
         self.need_loglikelihoods(f"Run the {self.record.key}_mcqa tasks instead")
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
@@ -216,10 +204,6 @@ class McqaLLTask(McqaTask):
             rows.append(ExamAnswer(one.doc["answer"], _likeliest(sets, scores), normed=normed))
         return rows
 
-    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
-        """Return nothing: there are no responses to read."""
-        return []
-
 
 class RationaleTask(McqaTask):
     """A rationale in the language, a marker, then the letters; human-checked questions only."""
@@ -240,7 +224,8 @@ class RationaleTask(McqaTask):
     def score(self, answered: Sequence[Answered]) -> list[ExamAnswer]:
         """Read the letters, and score all rationales in one batch."""
         assert self._scorer is not None
-        pairs = [(self._rationale(one.texts[0]), one.doc["rationale"]) for one in answered]
+        form: dict[str, Any] = {"fine_tuned": self.fine_tuned, "form": self.template.form}
+        pairs = [(rationale_of(text, **form), doc["rationale"]) for doc, (text, *_) in answered]
         distinct = list(dict.fromkeys(pairs))
         texts = [text for text, _ in distinct]
         columns = self._scorer.score(texts, [reference for _, reference in distinct])
@@ -253,16 +238,10 @@ class RationaleTask(McqaTask):
             answer._replace(
                 scores=scores[pair],
                 empty=not pair[0] and not isinstance(one.texts[0], FailedResponse),
-                no_end=not self._has_marker(one.texts[0]),
+                no_end=not has_marker(one.texts[0], **form),
             )
             for one, pair, answer in zip(answered, pairs, super().score(answered), strict=True)
         ]
-
-    def _rationale(self, text: str) -> str:
-        return rationale_of(text, fine_tuned=self.fine_tuned, form=self.template.form)
-
-    def _has_marker(self, text: str) -> bool:
-        return has_marker(text, fine_tuned=self.fine_tuned, form=self.template.form)
 
     @property
     def rationale_scores(self) -> Mapping[str, str]:
@@ -291,14 +270,6 @@ def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ..
     """Return the sets of letters that could be right: single ones, or every non-empty set."""
     sizes = range(1, len(options) + 1) if several else (1,)
     return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
-
-
-def _answer_label(language: str) -> str:
-    """Return a language's 'Answer' before a letter, in English where its words are unknown."""
-    words = load_words()
-    row = words.get(language) or words.get(language_code(language) or "") or words["en"]
-    label = row["answer"][0].replace("\u0e4d\u0e32", "\u0e33")  # NFKC splits a vowel of Thai
-    return label[:1].upper() + label[1:]
 
 
 def _likeliest(sets: Sequence[tuple[str, ...]], scores: Sequence[float]) -> tuple[str, ...] | None:

@@ -15,10 +15,8 @@ from xling_metrics.claims import ClaimScores, claim_scores
 
 from xling_tasks.criteria.against_english import ComparedClaims
 from xling_tasks.data.custom.dataset import load_custom_dataset
-from xling_tasks.data.custom.documents import RECORD
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet
-from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.data.tables import natural_key
 from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import DataError
@@ -33,9 +31,8 @@ from xling_tasks.models.claims import (
     fill_support,
     verify_claims,
 )
+from xling_tasks.tasks.auxiliary import STAND_IN, AuxiliaryRequest, translation_requests
 from xling_tasks.tasks.multilingual import MultilingualTask, Responses
-from xling_tasks.tasks.requests import STAND_IN, AuxiliaryRequest
-from xling_tasks.tasks.translation import translation_requests
 
 _NO_SCORES = ClaimScores(None, None, None)
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
@@ -54,6 +51,7 @@ class InformationTask(MultilingualTask):
 
     criterion = "information"
     prompt_name = "information"
+    other_prompts = ("translate", "claims", "support")
     text_field = "prompt"
     english_in = "n_claims"
     judge: Any = None
@@ -67,13 +65,6 @@ class InformationTask(MultilingualTask):
     def excluded(self) -> Mapping[str, str]:  # type: ignore[override]
         """The prompts that are asked and not compared: by what right answers to them differ."""
         return {item["id"]: item["varies"] for item in self.data.prompts if "varies" in item}
-
-    def prompt_templates(self) -> dict[str, PromptTemplate]:
-        """Return also the judge's two prompts."""
-        templates = super().prompt_templates()
-        if self.scored:
-            templates |= {name: self.templates.get(name, "en") for name in ("claims", "support")}
-        return templates
 
     def prepare(self) -> None:
         """Check translator and judge before anything is generated."""
@@ -153,21 +144,19 @@ def _compare_one(
     claims: Claims, labels: Mapping[Pair, list[bool | None]], repaired: Collection[Any],
 ) -> ComparedClaims:  # fmt: skip
     """Return an answer beside the English one; of the first English one its claims alone."""
-    mine, other = english[code, text], english["en", reference]
-    pairs = [] if code == "en" else _pairs(other, mine, claims)
+    answer, other = english[code, text], english["en", reference]
+    pairs = [] if code == "en" else _pairs(other, answer, claims)
     supports = [] if is_filtered(reference) else [labels[pair] for pair in pairs]
     scores = claim_scores(*supports) if supports else _NO_SCORES
     reason = None
-    if code != "en":
-        reason = _no_answer(text, reference)
-        if reason is None and scores.f1 is None:
-            reason = _no_score(mine, claims[mine].claims, claims[other].claims)
+    if code != "en" and (scores.f1 is None or is_failed(text) or is_failed(reference)):
+        reason = _explain_no_score(text, reference, answer, claims[answer], claims[other])
     supported, reverse = supports or ([], [])
-    own_claims = claims[mine].claims
+    claims_of_answer, every = claims[answer].claims, [*supported, *reverse]
     record = {
-        "n": None if own_claims is None else len(own_claims),
-        "english": mine,
-        "claims": None if own_claims is None else list(own_claims),
+        "n": None if claims_of_answer is None else len(claims_of_answer),
+        "english": answer,
+        "claims": None if claims_of_answer is None else list(claims_of_answer),
         "supported": supported,
         "reference_supported": reverse,
         "unscored": reason,
@@ -175,11 +164,15 @@ def _compare_one(
     pair = None
     if scores.f1 is not None:
         pair = {"precision": scores.precision, "recall": scores.recall}
-    every = [*supported, *reverse]
-    return ComparedClaims(
-        own_claims, record, pair, scores.f1, [every.count(None), len(every)],
-        _count_repairs(mine, pairs, claims, repaired),
-    )  # fmt: skip
+    repairs = None
+    if answer is not None:  # replies of the judge that were asked for again, of how many
+        requested = [of_pair for of_pair in pairs if of_pair[0] and of_pair[1].strip()]
+        repairs = [
+            claims[answer].repaired + sum(of_pair in repaired for of_pair in requested),
+            bool(answer.strip()) + len(requested),
+        ]
+    unverified = [every.count(None), len(every)]
+    return ComparedClaims(claims_of_answer, record, pair, scores.f1, unverified, repairs)
 
 
 def _pairs(reference: str | None, answer: str | None, claims: Claims) -> list[Pair]:
@@ -194,56 +187,34 @@ def _pairs(reference: str | None, answer: str | None, claims: Claims) -> list[Pa
     ]
 
 
-def _count_repairs(
-    text: str | None, pairs: Collection[Pair], claims: Claims, repaired: Collection[Any]
-) -> list[int] | None:
-    """Return how many of the judge's replies about an answer were asked for again, of how many."""
-    if text is None:
-        return None
-    requested = [pair for pair in pairs if pair[0] and pair[1].strip()]
-    return [
-        claims[text].repaired + sum(pair in repaired for pair in requested),
-        bool(text.strip()) + len(requested),
-    ]
-
-
-def _no_answer(text: str, english: str) -> str | None:
-    """Return why there is no answer to compare: that is not the other language's doing."""
-    if is_failed(text):
-        return "the answer failed"
-    if is_failed(english):
-        return "the English answer failed"
-    return "the English answer was held back" if is_filtered(english) else None
-
-
-def _no_score(
-    answer: str | None, claims: tuple[str, ...] | None, english: tuple[str, ...] | None
+def _explain_no_score(
+    text: str, reference: str, answer: str | None, claims: ClaimExtraction, other: ClaimExtraction
 ) -> str:
-    """Return why answers that are there have no score."""
-    if answer is None:
-        return "translation failed"
-    if claims is None:
-        return "claims not read"
-    if english is None:
-        return "claims of the English answer not read"
-    return "claims not verified" if claims or english else "both answers abstain"
+    """Return why an answer has no score; what is the English answer's doing goes first."""
+    reasons = {
+        "the answer failed": is_failed(text),
+        "the English answer failed": is_failed(reference),
+        "the English answer was held back": is_filtered(reference),
+        "translation failed": answer is None,
+        "claims not read": claims.claims is None,
+        "claims of the English answer not read": other.claims is None,
+        "claims not verified": bool(claims.claims or other.claims),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "both answers abstain")
 
 
 class QuestionInformationTask(InformationTask):
     """The same over questions of a data set: XLingHealth's, or the user's own."""
 
-    _is_custom = False
-
     def load_set(self, record: str) -> PromptSet:
         """Return the questions in all their languages; sets `record`."""
-        settings = self.settings
-        if record != RECORD:
+        if not self.is_custom:
             self.record = DATASETS[record]
-            data = load(self.record, settings.data_dir)
+            data = load(self.record, self.settings.data_dir)
             prompts = tuple({"id": item.id, "text": dict(item.text)} for item in data.questions)
             return PromptSet(self.record.languages, prompts, data.provenance)
-        dataset = load_custom_dataset(settings.data_dir)
-        self.record, self._is_custom = dataset.info, True
+        dataset = load_custom_dataset(self.settings.data_dir)
+        self.record = dataset.info
         codes = self.record.languages
         if codes[0] != "en":
             raise DataError(
@@ -262,13 +233,13 @@ class QuestionInformationTask(InformationTask):
 
     def coverage(self) -> dict[str, Any]:
         """Return also the questions that are asked in no language."""
+        if not self.is_custom:
+            return super().coverage()
         unasked = {
             str(item["id"]): "no other language" if item["text"]["en"] else "English text missing"
             for item in self.data.prompts
             if not item["text"]["en"] or not any(item["text"][c] for c in self.languages[1:])
         }
-        if not self._is_custom:
-            return super().coverage()
         return {
             **super().coverage(),
             "questions_left_out": sorted(unasked, key=natural_key),

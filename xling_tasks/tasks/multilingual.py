@@ -9,7 +9,7 @@ with the first in the same way. What these two share is the floor against which 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -29,8 +29,8 @@ from xling_tasks.harness.backends import sent_temperature
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS
 from xling_tasks.log import log, warn_once
 from xling_tasks.outcomes import UNREAD, UNTRANSLATED
+from xling_tasks.tasks.auxiliary import open_translator
 from xling_tasks.tasks.task import Answered, HealthTask, Request
-from xling_tasks.tasks.translation import open_translator, translator_prompts
 
 Responses = dict[str, str]
 """A document's response in each language, and under `AGAIN` the second one in English."""
@@ -48,6 +48,7 @@ class MultilingualTask(HealthTask):
         excluded: Questions that are asked and not compared, with the reason.
     """
 
+    other_prompts: ClassVar[tuple[str, ...]] = ("translate",)
     text_field: ClassVar[str]
     english_in: ClassVar[str]
     data: PromptSet
@@ -74,18 +75,19 @@ class MultilingualTask(HealthTask):
         return load_prompts(self.record, self.settings.prompt_set)
 
     def _choose_languages(self) -> tuple[str, ...]:
-        requested, available = self.settings.languages, self.data.languages
-        if requested is not None:  # a set that does not tell varieties apart has their language
-            requested = tuple(
-                code if code in available else language_code(code) for code in requested
-            )
-        for code in requested or ():
+        available = self.data.languages
+        # A set that has one text for all varieties of a language has it under the language.
+        requested = [
+            code if code in available else language_code(code)
+            for code in (available if self.settings.languages is None else self.settings.languages)
+        ]
+        for code in requested:
             if code not in available:
                 raise SettingError(
                     f"--metadata languages: {self._name} has no {code!r}; its languages are "
                     f"{', '.join(available)}"
                 )
-        chosen = tuple(code for code in available[1:] if requested is None or code in requested)
+        chosen = tuple(code for code in available[1:] if code in requested)
         if not chosen:
             raise SettingError("--metadata languages: name at least one language beside English")
         return "en", *chosen
@@ -118,25 +120,25 @@ class MultilingualTask(HealthTask):
 
     def prompts(self, doc: dict[str, Any]) -> list[str]:
         """Return the prompt in one language after the other; at the end in English once more."""
-        return [self._prompt(doc, "en" if code == AGAIN else code) for code in self.codes(doc)]
+        prompts = []
+        for code in self.prompt_languages(doc):
+            template = self.templates.get(self.prompt_name, self.instruction_language(code))
+            name = self.record.language_names[code]
+            prompts.append(template.fill(**{self.text_field: doc["text"][code], "language": name}))
+        return prompts
 
     def prompt_languages(self, doc: dict[str, Any]) -> list[str]:
         """Return the languages of these prompts."""
         return ["en" if code == AGAIN else code for code in self.codes(doc)]
 
-    def _prompt(self, doc: Mapping[str, Any], code: str) -> str:
-        template = self.templates.get(self.prompt_name, self.instruction_language(code))
-        fields = {self.text_field: doc["text"][code], "language": self.record.language_names[code]}
-        return template.fill(**fields)
-
     def prompt_templates(self) -> dict[str, PromptTemplate]:
-        """Return the prompt, in each language in which it differs, and the translator's."""
+        """Return also the prompt in each language in which it differs."""
         templates = super().prompt_templates()
         for code in self.languages:
             template = self.templates.get(self.prompt_name, self.instruction_language(code))
             if template not in templates.values():
                 templates[f"{self.prompt_name}_{code}"] = template
-        return templates | dict(translator_prompts(self))
+        return templates
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
         """Return one request; the second English one is sampled."""
@@ -172,25 +174,24 @@ class MultilingualTask(HealthTask):
     def score(self, answered: Sequence[Answered]) -> list[PromptResult]:
         """Translate and compare, each once over all answers that are compared."""
         responses = [dict(zip(self.codes(one.doc), one.texts, strict=True)) for one in answered]
+        excluded = [one.doc["question_id"] in self.excluded for one in answered]
         compared: Mapping[int, Mapping[str, Any]] = {}
         if self.scored:
-            comparable = {
-                number: by_code
-                for number, (one, by_code) in enumerate(zip(answered, responses, strict=True))
-                if one.doc["question_id"] not in self.excluded
-            }
-            comparable = self._with_floor(comparable)
+            comparable = self._with_floor(
+                {n: by_code for n, by_code in enumerate(responses) if not excluded[n]}
+            )
             docs = {number: answered[number].doc for number in comparable}
             compared = self.compare(docs, comparable, self._translate(comparable.values()))
-        results = []
-        for number, (one, by_code) in enumerate(zip(answered, responses, strict=True)):
-            excluded = float(one.doc["question_id"] in self.excluded)
-            by_language = {
-                code: self._compared(code, by_code.get(code), compared.get(number, {}))
-                for code in self.languages
-            }
-            results.append(PromptResult(by_language, excluded))
-        return results
+        return [
+            PromptResult(
+                {
+                    code: self._compared(code, by_code.get(code), compared.get(number, {}))
+                    for code in self.languages
+                },
+                float(excluded[number]),
+            )
+            for number, by_code in enumerate(responses)
+        ]
 
     def _compared(self, code: str, response: str | None, results: Mapping[str, Any]) -> Compared:
         """Return a language's response beside English; RESULTS has what was made of each."""
@@ -244,27 +245,24 @@ class MultilingualTask(HealthTask):
         responses = list(responses)
         english_of: dict[tuple[str, str], str | None] = {}
         for code in (*self.languages, AGAIN):
-            texts = list(dict.fromkeys(by_code[code] for by_code in responses if code in by_code))
-            english_of |= dict.fromkeys(((code, text) for text in texts), None)
-            texts = [text for text in texts if not is_failed(text)]
-            if code in ("en", AGAIN):
-                english: Sequence[str | None] = texts
-            elif self.translator is not None:
+            every = dict.fromkeys(by_code[code] for by_code in responses if code in by_code)
+            english_of |= dict.fromkeys(((code, text) for text in every), None)
+            texts = [text for text in every if not is_failed(text)]
+            english: Sequence[str | None] = texts
+            if code not in ("en", AGAIN) and self.translator is not None:
                 english = self.translator.translate(texts, code, "en")
-            else:
-                english = self._only_english(texts, code)
+            elif code not in ("en", AGAIN):
+                languages = classify_answer_language(texts, "en")
+                wrong = [answer.in_language is False for answer in languages]
+                english = [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
+                if any(wrong):
+                    log.warning(
+                        "%s: translator=none, but %d of %d answers to %s prompts are not in "
+                        "English; they are unscored. Set a translator.",
+                        self._name, sum(wrong), len(texts), self.record.language_names[code],
+                    )  # fmt: skip
             english_of |= {(code, text): e for text, e in zip(texts, english, strict=True)}
         return english_of
-
-    def _only_english(self, texts: Sequence[str], code: str) -> list[str | None]:
-        wrong = [answer.in_language is False for answer in classify_answer_language(texts, "en")]
-        if any(wrong):
-            log.warning(
-                "%s: translator=none, but %d of %d answers to %s prompts are not in "
-                "English; they are unscored. Set a translator.",
-                self._name, sum(wrong), len(texts), self.record.language_names[code],
-            )  # fmt: skip
-        return [None if bad else text for text, bad in zip(texts, wrong, strict=True)]
 
     def outcomes(self, doc: dict[str, Any], values: Mapping[str, Any]) -> dict[str, str]:
         """Return the outcomes; an answer without English is untranslated, not unparsed."""
@@ -279,38 +277,35 @@ class MultilingualTask(HealthTask):
 
     def own_metrics(self) -> list[Metric]:
         """Return the criterion's metrics by language, and means over groups of languages."""
-        return [one for metric in self.table() for one in self._expand(metric)]
-
-    def _expand(self, metric: Metric) -> Iterator[Metric]:
-        if not metric.languages:
-            yield metric
-            return
-        for code in self._languages_of(metric):
-            yield _in_language(metric, code)
-        for suffix, codes in self.groups().items() if metric.grouped else ():
-            yield _over_languages(metric, suffix, codes)
-
-    def _languages_of(self, metric: Metric) -> tuple[str, ...]:
-        codes = self.languages[1:]
-        if metric.languages == "others":
-            return codes
-        english = metric.languages == "all" or self.english_floor
-        return ("en", *codes) if english else codes
+        languages_of = {
+            "all": self.languages,
+            "others": self.languages[1:],
+            "compared": self.languages if self.english_floor else self.languages[1:],
+        }
+        metrics: list[Metric] = []
+        for metric in self.table():
+            if not metric.languages:
+                metrics.append(metric)
+                continue
+            metrics += [_in_language(metric, code) for code in languages_of[metric.languages]]
+            groups = self.groups() if metric.grouped else {}
+            metrics += [_over_languages(metric, *group) for group in groups.items()]
+        return metrics
 
     def groups(self) -> dict[str, tuple[str, ...]]:
         """Return suffix -> the languages of this run in each group; '' is all of them."""
-        codes_beside_english = self.languages[1:]
-        languages_of = {"": codes_beside_english}
-        trained = self.settings.trained_languages
-        seen = {} if trained is None else {
-            "in": trained,
-            "out": tuple(code for code in codes_beside_english if code not in trained),
-        }  # fmt: skip
-        kinds = {"script": SCRIPT_GROUPS, "family": FAMILY_GROUPS, "branch": BRANCH_GROUPS}
-        for kind, groups in (*kinds.items(), ("train", seen)):
+        codes, trained = self.languages[1:], self.settings.trained_languages
+        untrained = [code for code in codes if code not in (trained or ())]
+        kinds: dict[str, Mapping[str, Sequence[str]]] = {
+            "script": SCRIPT_GROUPS,
+            "family": FAMILY_GROUPS,
+            "branch": BRANCH_GROUPS,
+            "train": {} if trained is None else {"in": trained, "out": untrained},
+        }
+        languages_of = {"": codes}
+        for kind, groups in kinds.items():
             for name, members in groups.items():
-                chosen = tuple(code for code in codes_beside_english if code in members)
-                if chosen:
+                if chosen := tuple(code for code in codes if code in members):
                     languages_of[f"_{kind}_{name}"] = chosen
         return languages_of
 

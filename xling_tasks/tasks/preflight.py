@@ -1,36 +1,63 @@
-"""What a run is refused for or warned of before anything is generated, whatever the task.
-
-Also what a user's YAML may change of ours: what our classes read. The harness writes a task's whole
-configuration into the results. A key that our class does not read would stand there as if it had
-been used, so its value must be that of our template.
-"""
+"""What a run is refused for or warned of before anything is generated, whatever the task."""
 
 from __future__ import annotations
 
-import functools
 import inspect
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import yaml
-from lm_eval.api.task import TaskConfig
-
 from xling_tasks.cache.paths import cache_folder
-from xling_tasks.data.dataset_info import DatasetInfo
-from xling_tasks.discovery import task_folder
-from xling_tasks.errors import SettingError, did_you_mean
-from xling_tasks.harness.backends import has_chat_template, sent_temperature, unwrapped
+from xling_tasks.errors import SettingError
+from xling_tasks.harness.backends import (
+    has_chat_template,
+    sent_temperature,
+    speaks_chat,
+    unwrapped,
+)
 from xling_tasks.log import warn_once
 from xling_tasks.models.model_config import SELF
 from xling_tasks.secrets import secrets_in
-from xling_tasks.settings import Settings
+
+ALWAYS_READ = frozenset(
+    {"class", "task", "task_alias", "tag", "group", "metadata", "dataset_kwargs", "filter_list"}
+)
+"""Keys of a task file that every task of ours reads, or the harness reads to name it."""
+
+_FIXED = {"test_split": "test", "metric_list": [], "num_fewshot": 0, "repeats": 1}
+"""Keys of a task file with the only value that our tasks have."""
+
+ALPHA = 0.05
+MARGIN = 0.05  # of most verdicts: a difference of 5 of 100 answers
 
 
-def check_run(task: Any) -> None:
-    """Look at how a task is run: keys in arguments, a replay, temperatures, the chat template."""
+def check_keys(config: Mapping[str, Any], read: frozenset[str]) -> None:
+    """Refuse keys of a task file that a task does not read: the results would record them as used.
+
+    READ are those that its class reads beside `ALWAYS_READ`.
+    """
+    kind = "generate_until" if "generation_kwargs" in read else "loglikelihood"
+    fixed = {**_FIXED, "output_type": kind}
+    arguments = config.get("dataset_kwargs") or {}
+    unread = [
+        *(k for k, v in config.items() if k not in ALWAYS_READ | read and v != fixed.get(k)),
+        *(f"dataset_kwargs.{key}" for key in sorted(arguments.keys() - {"record", "language"})),
+    ]
+    if unread:
+        raise SettingError(
+            f"{config.get('task')}: the task file sets {', '.join(unread)}, which this task does "
+            "not read; leave it out. --metadata names other data (data_dir) and prompts "
+            "(prompt_templates)"
+        )
+
+
+def check_run(task: Any, limit: float | None) -> None:
+    """Look at how a task is run: arguments, a replay, temperatures, chat template and limit."""
     args, lm = task.model_args, task.run.lm
+    if speaks_chat(lm) and not task.run.chat_template:
+        raise SettingError(
+            f"{type(unwrapped(lm)).__name__} takes conversations: run it with --apply_chat_template"
+        )
     if keys := secrets_in(args):
         warn_once(
             f"a key may stand in --model_args {', '.join(keys)}; it is kept out of all "
@@ -40,7 +67,8 @@ def check_run(task: Any) -> None:
         )
     _check_names(args, lm)
     cache_folder(task.settings.xling_cache)
-    _check_replay(task)
+    if task.run.replay is not None:
+        _check_replay(task)
     for tau in task.temperatures if task.generates else ():
         task.generation_arguments(tau)
         if (sent := sent_temperature(lm, tau)) != tau:
@@ -54,6 +82,8 @@ def check_run(task: Any) -> None:
             "the model has a chat template, and it is not applied: most chat models answer badly "
             "or not at all without. Run it with --apply_chat_template"
         )
+    if limit is not None and not task.predict_only:
+        warn_of_limit(limit, len(task.eval_docs), max(1, len(task.languages) - 1))
 
 
 def _check_names(args: Mapping[str, Any], lm: Any) -> None:
@@ -75,13 +105,13 @@ def _check_names(args: Mapping[str, Any], lm: Any) -> None:
 
 def _check_replay(task: Any) -> None:
     """Refuse a replay without the task's log, or with the model under test in another role."""
-    replay, settings = task.run.replay, task.settings
-    if replay is None:
-        return
-    replay.origin(str(task.config.task))
-    judges = [settings.judge, *(juror.spec for juror in settings.jury)]
-    roles = {"judge": judges, "answer_extractor": [settings.answer_extractor]}
-    for role, configs in {**roles, "translator": [settings.translator]}.items():
+    settings = task.settings
+    task.run.replay.origin(str(task.config.task))
+    for role, configs in {
+        "judge": [settings.judge, *(juror.spec for juror in settings.jury)],
+        "answer_extractor": [settings.answer_extractor],
+        "translator": [settings.translator],
+    }.items():
         if any(config is not None and config.model == SELF for config in configs):
             raise SettingError(
                 f"--metadata {role}=self: xling_replay has the logged answers only, not the "
@@ -90,82 +120,40 @@ def _check_replay(task: Any) -> None:
             )
 
 
-def warn_of_unread_data(
-    record: DatasetInfo, provenance: Mapping[str, Any], settings: Settings
-) -> None:
-    """Warn where a user names data and the task uses bundled texts."""
-    if provenance.get("kind") != "bundled" or settings.data_dir is None:
-        return
-    hint = (
-        "prompt_set=FILE names others" if record.n_small else "`xling_custom_*` ask your questions"
-    )
-    given_text = f"data_dir={settings.data_dir}"
-    warn_once(f"{record.title}: the bundled texts are asked, and {given_text} is not read; {hint}")
+def warn_of_limit(limit: float, available: int, comparisons: int) -> None:
+    """Warn if a `--limit` leaves too few questions to show any difference.
 
+    A sign-flip test over n differences of one sign has a two-sided p of `2 / 2^n`, which must be
+    below `ALPHA / comparisons` (Holm's smallest threshold). That there is no difference of MARGIN
+    takes the n of the rule of three.
 
-ALWAYS_READ = frozenset(
-    {"class", "task", "task_alias", "tag", "group", "metadata", "dataset_kwargs", "filter_list"}
-)
-"""What every task of ours reads, or the harness reads to name it."""
-
-_DATA = "data_dir= in --metadata names other data; `xling_custom_*` ask your questions"
-_PROMPT = "--metadata prompt_templates=FILE asks in your own words"
-_SCORES = "its scores are made by its class"
-_EXAMPLES = "the tasks mmedbench_* take examples (num_fewshot), drawn from the training questions"
-_INSTEAD = (
-    ("(dataset|custom_dataset|process_docs|.*_split)", _DATA),
-    ("(doc_to_|use_prompt|description|gen_prefix|target_delimiter)", _PROMPT),
-    ("(metric_list|process_results|output_type)", _SCORES),
-    ("repeats", "--metadata k= and temperatures= say how often is asked"),
-    ("(num_fewshot|fewshot)", _EXAMPLES),
-    ("generation_kwargs", "it scores given texts and generates none"),
-)
-"""Keys, as the beginning of a pattern, and what to do instead; the first that fits."""
-
-_CLASS = re.compile(r"^class: !function (\S+)$", re.M)
-
-
-def check_read(kind: type, config: Mapping[str, Any], read: Iterable[str]) -> None:
-    """Refuse keys that a task does not read and that differ from its template.
-
-    KIND is the task's class, or a user's class made from ours, which reads the keys READ beside
-    `ALWAYS_READ`; CONFIG has all that the YAML includes. The error names what to do instead.
+    Args:
+        limit: The harness's: a number of questions, or below 1 a share of them.
+        available: Questions of the task.
+        comparisons: Languages that are compared with English.
     """
-    template = _template(kind)
-    defaults = {field.name: field.default for field in fields(TaskConfig)}
-    source = (config.get("metadata") or {}).get("config_source", "")
-    location = f"{config.get('task')}{source and f' ({source})'}"
-    for key, value in config.items():
-        if key in ALWAYS_READ or key in read:
-            continue
-        if key not in defaults:
-            raise SettingError(
-                f"{location}: {key}: unknown key.{did_you_mean(key, {*defaults, *ALWAYS_READ})}"
-            )
-        # A class made from none that has a template of ours is described by its own YAML alone.
-        if template and value != template.get(key, defaults[key]):
-            advice = next((say for start, say in _INSTEAD if re.match(start, key)), "")
-            raise SettingError(
-                f"{location}: {key} is set to {value!r:.80}, and this task does not read it; leave "
-                f"it out{advice and f' ({advice})'}"
-            )
-    arguments = config.get("dataset_kwargs") or {}
-    if unknown := sorted(map(str, arguments.keys() - {"record", "language"})):
-        raise SettingError(f"{location}: dataset_kwargs: {', '.join(unknown)} is not read; {_DATA}")
+    asked = min(available, math.ceil(limit * available) if limit < 1 else int(limit))
+    needed = math.floor(math.log2(2 * comparisons / ALPHA)) + 1
+    if asked < needed:
+        equivalent = math.ceil(-math.log(ALPHA / comparisons) / MARGIN)
+        warn_once(
+            f"--limit {limit:g}: with {asked} questions no difference between languages can be "
+            f"shown. At least {needed} are needed to show a difference, and about {equivalent} to "
+            f"show that there is none of {100 * MARGIN:g} points"
+        )
 
 
-def _template(kind: type) -> Mapping[str, Any]:
-    """Return what our template of a class, or of the nearest that it is made from, says."""
-    names = (f"{cls.__module__}.{cls.__qualname__}" for cls in kind.__mro__)
-    return next((_templates()[name] for name in names if name in _templates()), {})
+def find_refused(template: Callable[..., Any], turns: list[dict[str, str]]) -> str:
+    """Return why a chat template refuses a conversation, or drops its system turn; else ''.
 
-
-@functools.cache
-def _templates() -> dict[str, Mapping[str, Any]]:
-    """Return the class of each of our templates -> what it says."""
-    texts = (path.read_text("utf-8") for path in sorted(task_folder().glob("*/_*_template_yaml")))
-    return {
-        match[1]: yaml.safe_load(_CLASS.sub("", text))
-        for text in texts
-        if (match := _CLASS.search(text))
-    }
+    The harness drops a system turn that a template refuses (lm-evaluation-harness #2069), so that
+    the model would answer another conversation. TEMPLATE is the model's `apply_chat_template`.
+    """
+    rest = [turn for turn in turns if turn["role"] != "system"]
+    try:
+        prompt = template(turns, add_generation_prompt=True)
+        if len(rest) < len(turns) and prompt == template(rest, add_generation_prompt=True):
+            return "it has no system turn"
+    except Exception as error:  # jinja2's TemplateError, or whatever a template raises
+        return (str(error).strip() or type(error).__name__).splitlines()[0]
+    return ""

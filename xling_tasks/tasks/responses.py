@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import (
     BY_LANGUAGE,
     FailedResponse,
@@ -28,20 +27,8 @@ from xling_tasks.log import log
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
 from xling_tasks.readers.reasoning import strip_reasoning
 
-_TOKENS = ("prompt", "completion", "reasoning")
-_REPEATED = 0.5
-"""A share of the questions with one response, above which a service may be what speaks."""
-_FEW = 10
-"""Questions below which equal responses say nothing."""
-
-
-def single_text(result: Any, location: str) -> Any:
-    """Return the one response that a filter leaves of one, which may come as a list."""
-    if not isinstance(result, list):
-        return result
-    if len(result) != 1:
-        raise BackendError(f"{location} leaves {len(result)} responses of one; every one is scored")
-    return result[0]
+_REPEATED = 0.5  # questions with one response, above which a service may be what speaks
+_FEW = 10  # questions below which equal responses say nothing
 
 
 def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
@@ -54,12 +41,14 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
     answers in one alone.
     """
     codes, limit = task.prompt_languages(doc), task.config.generation_kwargs.get("max_gen_toks")
-    counts: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for number, text in enumerate(texts):
-        count = counts.setdefault(codes[number * len(codes) // len(texts)], Counter())
+        count = counts[codes[number * len(codes) // len(texts)]]
         count["asked"] += 1
         count["cut"] += task.scores_texts and may_be_cut(task.run.lm, text, limit)
-        count["thinking_only"] += _is_thinking_only(text)
+        if not isinstance(text, FailedResponse):
+            no_room = not text.strip() and is_truncated(text)
+            count["thinking_only"] += strip_reasoning(text) is None or no_room
         if isinstance(text, ModelResponse) and text.usage:
             count.update({**text.usage, "answers": 1})
     return {
@@ -69,23 +58,15 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
     }
 
 
-def _is_thinking_only(text: str) -> bool:
-    """Return whether a model's reasoning took all the room for its answer."""
-    if isinstance(text, FailedResponse):
-        return False
-    return strip_reasoning(text) is None or (not text.strip() and is_truncated(text))
-
-
 def count_tokens(task: Any) -> None:
     """Count the tokens of prompts and responses by a local model's own tokenizer.
 
     A server's figures stay; those of responses whose reasoning the backend removed are not known.
     """
-    lm = task.run.lm
-    count = token_counter(lm)
+    count = token_counter(task.run.lm)
     if count is None:
         return
-    complete = not getattr(unwrapped(lm), "think_end_token", None)
+    complete = not getattr(unwrapped(task.run.lm), "think_end_token", None)
     lengths = functools.cache(count)  # a prompt is asked several times
     for instance in task.instances:
         response = instance.resps[0]
@@ -108,12 +89,11 @@ def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
     Returns:
         Language -> how many prompts are cut, of how many; empty where none is.
     """
-    lm = task.run.lm
-    count, room = token_counter(lm), context_length(lm)
+    count, room = token_counter(task.run.lm), context_length(task.run.lm)
     if count is None or room is None:
         return {}
     lengths = functools.cache(count)
-    counts: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     ordered = sorted(task.instances, key=lambda item: (item.doc_id, item.idx))
     for _, same in groupby(ordered, key=lambda item: item.doc_id):
         of_doc = list(same)
@@ -121,13 +101,13 @@ def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
         for number, instance in enumerate(of_doc):
             context, more = instance.args
             needed = int(more.get("max_gen_toks", 0)) if task.generates else lengths(more)
-            own = counts.setdefault(codes[number * len(codes) // len(of_doc)], Counter())
-            own.update(asked=1, cut=lengths(context) + needed > room)
-    whole: dict[str, Counter[str]] = {}
-    for part in task.run.all_gather(counts):
-        for code, own in part.items():
-            whole.setdefault(code, Counter()).update(own)
-    cut = {code: [own["cut"], own["asked"]] for code, own in whole.items() if own["cut"]}
+            count_of = counts[codes[number * len(codes) // len(of_doc)]]
+            count_of.update(asked=1, cut=lengths(context) + needed > room)
+    total: dict[str, Counter[str]] = defaultdict(Counter)
+    for part in task.run.all_gather(dict(counts)):
+        for code, count_of in part.items():
+            total[code].update(count_of)
+    cut = {code: [row["cut"], row["asked"]] for code, row in total.items() if row["cut"]}
     for code, (n, asked) in cut.items():
         log.warning(
             "%s: %d of %d prompts (%s) and the room for their answers are longer than the model's "
@@ -148,33 +128,32 @@ def digest_of(text: str) -> int | None:
 
 def summarize(task: Any, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return outcomes, cut responses and tokens by language, of the records of all questions."""
-    outcomes: dict[str, Counter[str]] = {}
-    counts: dict[str, Counter[str]] = {}
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         for code, outcome in record.get(OUTCOME, {}).items():
-            outcomes.setdefault(code, Counter())[outcome] += 1
+            outcomes[code][outcome] += 1
         for code, count in record[BY_LANGUAGE].items():
-            counts.setdefault(code, Counter()).update(count)
-    cut = sum(count["cut"] for count in counts.values())
-    if cut:
+            counts[code].update(count)
+    summary: dict[str, Any] = {}
+    if outcomes:
+        summary["outcomes"] = {
+            code: {name: count[name] for name in OUTCOMES if count[name]}
+            for code, count in outcomes.items()
+        }
+    if n_cut := sum(count["cut"] for count in counts.values()):
+        summary["cut"] = {code: [count["cut"], count["asked"]] for code, count in counts.items()}
         log.warning(
             "%s: %d of %d answers are as long as they may be, so perhaps cut off, and scored as "
             "they are. Give them more room: --gen_kwargs max_gen_toks=...",
-            task.config.task, cut, sum(count["asked"] for count in counts.values()),
+            task.config.task, n_cut, sum(count["asked"] for count in counts.values()),
         )  # fmt: skip
-    tokens = {code: {kind: count[kind] for kind in (*_TOKENS, "answers") if count[kind]}
-              for code, count in counts.items() if count["answers"]}  # fmt: skip
-    by_code = {code: {name: count[name] for name in OUTCOMES if count[name]}
-               for code, count in outcomes.items()}  # fmt: skip
-    return {
-        **({"outcomes": by_code} if by_code else {}),
-        **(
-            {"cut": {c: [count["cut"], count["asked"]] for c, count in counts.items()}}
-            if cut
-            else {}
-        ),
-        **({"tokens": tokens} if tokens else {}),
-    }
+    kinds = ("prompt", "completion", "reasoning", "answers")
+    tokens = {
+        code: {kind: count[kind] for kind in kinds if count[kind]}
+        for code, count in counts.items() if count["answers"]
+    }  # fmt: skip
+    return {**summary, **({"tokens": tokens} if tokens else {})}
 
 
 def warn_of_reasoning(task: Any) -> None:
@@ -212,17 +191,17 @@ _MISSING = {
 
 def warn_of_missing(task: str, recorded: Mapping[str, Any]) -> None:
     """Warn where some of a task's responses are no answers or unscored, or most are one text."""
-    found = [
+    problems = [
         f"{name.removeprefix(start).lstrip('_') or 'all'}: {value:.1%} of the answers {words}"
         for start, words in _MISSING.items()
         for name, value in recorded.items()
         if name.startswith(start) and isinstance(value, float) and value > 0
     ]
-    if found:
-        others_text = f", and {len(found) - 6} more" if len(found) > 6 else ""
-        log.warning("%s: %s%s", task, "; ".join(found[:6]), others_text)
-    repeated, n = recorded.get("repeated_responses"), recorded.get("n_responses") or 0
-    if repeated is not None and repeated > _REPEATED and n >= _FEW:
+    if problems:
+        more = f", and {len(problems) - 6} more" if len(problems) > 6 else ""
+        log.warning("%s: %s%s", task, "; ".join(problems[:6]), more)
+    repeated = recorded.get("repeated_responses") or 0
+    if repeated > _REPEATED and (recorded.get("n_responses") or 0) >= _FEW:
         log.warning(
             "%s: %.0f%% of the questions got the same response word for word; if it is a message "
             "of the service rather than an answer, these scores say nothing of the model",

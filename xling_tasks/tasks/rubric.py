@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xling_metrics.rubric import rubric_bounds, rubric_score
@@ -26,8 +26,8 @@ from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.rubric import RubricInput, RubricItemResult, build_prompts, grade_items
-from xling_tasks.tasks.prompt_checks import find_refused
-from xling_tasks.tasks.requests import STAND_IN, AuxiliaryRequest
+from xling_tasks.tasks.auxiliary import STAND_IN, AuxiliaryRequest
+from xling_tasks.tasks.preflight import find_refused
 from xling_tasks.tasks.task import Answered, DocList, HealthTask, Request
 
 _OF_ROWS = {"theme": "themes", "category": "categories"}
@@ -42,12 +42,12 @@ _MAX_GROUPS = 40
 _TURN_ENDS = tuple(f"\n{name}:" for name in ROLES.values())
 
 
-def add_instruction(turns: Sequence[Turn], instruction: str | None) -> list[Turn]:
+def add_instruction(turns: Sequence[Turn], instruction: str | None) -> list[dict[str, str]]:
     """Return turns with `--system_instruction` in front of their own system turns."""
     if not instruction:
-        return list(turns)
+        return [dict(turn) for turn in turns]
     contents = [instruction, *(turn["content"] for turn in turns if turn["role"] == "system")]
-    rest = [turn for turn in turns if turn["role"] != "system"]
+    rest = [dict(turn) for turn in turns if turn["role"] != "system"]
     return [{"role": "system", "content": "\n\n".join(contents)}, *rest]
 
 
@@ -60,6 +60,7 @@ class RubricTask(HealthTask):
 
     criterion = "rubric"
     prompt_name = "rubric"
+    other_prompts = ("rubric",)
     reads_keys = frozenset({"generation_kwargs"})
     judge: Any = None
     _refused: Mapping[str, str] = {}
@@ -72,25 +73,27 @@ class RubricTask(HealthTask):
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Skip what the model's chat template refuses, then build the requests."""
-        if kwargs.get("apply_chat_template") and kwargs.get("chat_template") is not None:
-            self._leave_out_refused(kwargs["chat_template"], kwargs.get("system_instruction"))
+        template, docs = kwargs.get("chat_template"), self.dataset["test"]
+        reasons = {}
+        if kwargs.get("apply_chat_template") and template is not None:
+            instruction = kwargs.get("system_instruction")
+            reasons = {
+                str(doc["question_id"]): find_refused(
+                    template, add_instruction(doc["turns"], instruction)
+                )
+                for doc in docs
+            }
+        self._refused = {key: reason for key, reason in reasons.items() if reason}
+        if self._refused:
+            first = list(self._refused.items())[:5]
+            refused = f"{len(self._refused)} of {len(docs)} conversations: "
+            refused += ", ".join(f"{key} ({reason})" for key, reason in first)
+            usable = [doc for doc in docs if str(doc["question_id"]) not in self._refused]
+            if not usable:
+                raise DataError(f"{self._name}: the model's chat template refuses {refused}")
+            log.warning("%s: left out, because the chat template refuses %s", self._name, refused)
+            self.dataset = {"test": DocList(usable)}
         super().build_all_requests(**kwargs)
-
-    def _leave_out_refused(self, template: Callable[..., Any], instruction: str | None) -> None:
-        docs = self.dataset["test"]
-        turns = (
-            (str(doc["question_id"]), add_instruction(doc["turns"], instruction)) for doc in docs
-        )
-        self._refused = find_refused(template, turns)
-        if not self._refused:
-            return
-        listed = ", ".join(f"{key} ({reason})" for key, reason in list(self._refused.items())[:5])
-        refused = f"{len(self._refused)} of {len(docs)} conversations: {listed}"
-        kept = [doc for doc in docs if str(doc["question_id"]) not in self._refused]
-        if not kept:
-            raise DataError(f"{self._name}: the model's chat template refuses {refused}")
-        log.warning("%s: left out, because the chat template refuses %s", self._name, refused)
-        self.dataset = {"test": DocList(kept)}
 
     def coverage(self) -> dict[str, Any]:
         """Return the counts of the data, with the conversations that the template refuses."""
@@ -104,7 +107,7 @@ class RubricTask(HealthTask):
         turns = add_instruction(doc["turns"], kwargs.get("system_instruction"))
         template: Callable[..., Any] | None = kwargs.get("chat_template")
         if kwargs.get("apply_chat_template") and template is not None:
-            return [template([dict(turn) for turn in turns], add_generation_prompt=True)]
+            return [template(turns, add_generation_prompt=True)]
         if self.run.lm is not None:
             warn_once(
                 "xling_custom_rubric: without --apply_chat_template conversations are asked as a "
@@ -126,9 +129,7 @@ class RubricTask(HealthTask):
 
     def prompt_templates(self) -> dict[str, PromptTemplate]:
         """Return the judge's, where there is one; the model sees the conversation as it is."""
-        if self.settings.judge is None:
-            return {}
-        return {"rubric": self.templates.get("rubric", "en")}
+        return super().prompt_templates() if self.uses("rubric") else {}
 
     def prepare(self) -> None:
         """Check the judge before anything is generated; warn if there is none."""
@@ -170,36 +171,44 @@ class RubricTask(HealthTask):
     def _row(
         self, doc: Mapping[str, Any], answer: str, results: Sequence[RubricItemResult] | None
     ) -> GradedAnswer:
-        measured_values = self.answer_language().of_answer(answer)
+        about = self.answer_language().of_answer(answer)
         if self.judge is None:
-            return GradedAnswer(measured_values)
+            return GradedAnswer(about)
         if results is None:
-            met = None if is_failed(answer) else False
-            results = (RubricItemResult(met),) * len(doc["criteria"])
-        met_by_item = [item.met for item in results]
+            empty = RubricItemResult(None if is_failed(answer) else False)
+            results = (empty,) * len(doc["criteria"])
+        met = [item.met for item in results]
         points = [item["points"] for item in doc["criteria"]]
-        score = rubric_score(met_by_item, points)
-        return GradedAnswer(
-            measured_values,
-            met_by_item,
-            any(item.reason for item in results),
-            [sum(item.repaired for item in results), len(results)],
-            score,
-            dict(self._score_groups(doc, met_by_item, score)),
-            _record(met_by_item, points, results, score),
-        )
+        score, bounds = rubric_score(met, points), rubric_bounds(met, points)
+        reasons = sorted({item.reason for item in results if item.reason})
+        record = {
+            "scored": score is not None,
+            "met": met,
+            "low": None if bounds is None else bounds.low,
+            "high": None if bounds is None else bounds.high,
+            "replies": list(dict.fromkeys(item.text for item in results if item.text is not None)),
+            **({"failed": reasons} if reasons else {}),
+        }
+        repaired = [sum(item.repaired for item in results), len(results)]
+        groups = self._score_groups(doc, met, score)
+        return GradedAnswer(about, met, bool(reasons), repaired, score, groups, record)
 
     def _score_groups(
         self, doc: Mapping[str, Any], met: Sequence[bool | None], score: float | None
-    ) -> Iterable[tuple[str, float | None]]:
-        """Yield the scores of an answer by theme, category, axis and level."""
+    ) -> dict[str, float | None]:
+        """Return the scores of an answer by theme, category, axis and level."""
+        scores: dict[str, float | None] = {}
         for kind, slugs in self._groups.items():
-            row_slugs = set(map(_slug, doc.get(_OF_ROWS[kind], ()))) if kind in _OF_ROWS else None
+            of_row = set(map(_slug, doc.get(_OF_ROWS.get(kind, ""), ())))
+            of_items = [set(map(_slug, tag_values(kind, item["tags"]))) for item in doc["criteria"]]
             for slug in slugs:
-                if row_slugs is not None:
-                    yield f"{kind}_{slug}", score if slug in row_slugs else None
-                else:
-                    yield f"{kind}_{slug}", _score_tagged(kind, slug, met, doc["criteria"])
+                if kind in _OF_ROWS:
+                    scores[f"{kind}_{slug}"] = score if slug in of_row else None
+                    continue
+                chosen = [i for i, slugs_of in enumerate(of_items) if slug in slugs_of]
+                points = [doc["criteria"][i]["points"] for i in chosen]
+                scores[f"{kind}_{slug}"] = rubric_score([met[i] for i in chosen], points)
+        return scores
 
     def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
         """Return the judge's prompts, with a text as long as answers are."""
@@ -226,61 +235,23 @@ class RubricTask(HealthTask):
     def _groups(self) -> dict[str, tuple[str, ...]]:
         """Themes, categories, axes and levels of the file, as metrics are called."""
         questions = self.data.dataset.questions
-        found = {
-            "theme": {_slug(theme) for question in questions for theme in question.themes},
-            "category": {
-                _slug(name) for question in questions for name in question.agreed_categories
-            },
+        items = [item for question in questions for item in question.rubric]
+        names_of = {
+            "theme": [theme for question in questions for theme in question.themes],
+            "category": [name for question in questions for name in question.agreed_categories],
         }
         for kind in _OF_CRITERIA:
-            tags = (
-                tag_values(kind, item.tags) for question in questions for item in question.rubric
-            )
-            found[kind] = {_slug(tag) for values in tags for tag in values}
-        return {kind: self._few(_OF_ROWS.get(kind, kind), values) for kind, values in found.items()}
-
-    def _few(self, kind: str, slugs: Iterable[str]) -> tuple[str, ...]:
-        names = sorted(filter(None, slugs))
-        if len(names) <= _MAX_GROUPS:
-            return tuple(names)
-        log.warning(
-            "%s: %d %s, so there is no score for each of them (at most %d)",
-            self._name, len(names), kind, _MAX_GROUPS,
-        )  # fmt: skip
-        return ()
-
-
-def _record(
-    met: Sequence[bool | None],
-    points: Sequence[float],
-    results: Sequence[RubricItemResult],
-    score: float | None,
-) -> dict[str, Any]:
-    """Return what is logged of an answer's grading: verdicts, bounds, and each reply once."""
-    bounds = rubric_bounds(met, points)
-    replies = list(dict.fromkeys(result.text for result in results if result.text is not None))
-    reasons = sorted({result.reason for result in results if result.reason})
-    return {
-        "scored": score is not None,
-        "met": list(met),
-        "low": None if bounds is None else bounds.low,
-        "high": None if bounds is None else bounds.high,
-        "replies": replies,
-        **({"failed": reasons} if reasons else {}),
-    }
-
-
-def _score_tagged(
-    kind: str, slug: str, met: Sequence[bool | None], criteria: Sequence[Mapping[str, Any]]
-) -> float | None:
-    """Return the score over the criteria of one axis or level."""
-    rows = [
-        (is_met, item["points"])
-        for is_met, item in zip(met, criteria, strict=True)
-        if slug in map(_slug, tag_values(kind, item["tags"]))
-    ]
-    score: float | None = rubric_score([is_met for is_met, _ in rows], [worth for _, worth in rows])
-    return score
+            names_of[kind] = [tag for item in items for tag in tag_values(kind, item.tags)]
+        groups = {}
+        for kind, names in names_of.items():
+            groups[kind] = tuple(sorted(filter(None, set(map(_slug, names)))))
+            if len(groups[kind]) > _MAX_GROUPS:
+                log.warning(
+                    "%s: %d %s, so there is no score for each of them (at most %d)",
+                    self._name, len(groups[kind]), _OF_ROWS.get(kind, kind), _MAX_GROUPS,
+                )  # fmt: skip
+                groups[kind] = ()
+        return groups
 
 
 def _slug(tag: str) -> str:

@@ -9,6 +9,7 @@ encoders work there in one batch), and its table of metrics.
 from __future__ import annotations
 
 import functools
+import hashlib
 import time
 from abc import abstractmethod
 from collections import Counter
@@ -38,28 +39,33 @@ from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import BackendError, DataError, PromptError, SettingError
 from xling_tasks.failed_response import RESPONSES, FailedResponse, is_failed
 from xling_tasks.harness.backends import clean_reply, has_loglikelihood, takes_seed
-from xling_tasks.harness.evaluation import clean_saved_results, install
-from xling_tasks.harness.run import HarnessChanged, RunContext
+from xling_tasks.harness.run import HarnessChanged, RunContext, clean_saved_results, install
 from xling_tasks.lm.resumable import ResumableLM
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.retry import failure_counts, failures_by_role
+from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
 from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
 from xling_tasks.secrets import redact, remember
 from xling_tasks.settings import Settings, model_args_in, temperatures
 from xling_tasks.tasks.answer_language import AnswerLanguage
-from xling_tasks.tasks.preflight import check_read, check_run, warn_of_unread_data
-from xling_tasks.tasks.prompt_checks import refuse_plain_chat, warn_of_limit
-from xling_tasks.tasks.requests import AuxiliaryRequest, request_seed
+from xling_tasks.tasks.auxiliary import AuxiliaryRequest, Extractor
+from xling_tasks.tasks.preflight import check_keys, check_run
 from xling_tasks.tasks.responses import (
     count_tokens,
     digest_of,
     record_of,
-    single_text,
     summarize,
     warn_of_long_prompts,
     warn_of_missing,
     warn_of_reasoning,
 )
+
+_MODEL_OF_PROMPT = {
+    **dict.fromkeys(("judge", "claims", "support", "rubric"), "judge"),
+    **dict.fromkeys(("read_verdict", "read_letters"), "answer_extractor"),
+    "translate": "translator",
+}
+"""Prompts for other models -> the setting that names the model."""
 
 install(ResumableLM)
 
@@ -88,8 +94,25 @@ class Answered(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """What finds its scores again."""
+        """The key of its scores."""
         return self.doc["question_id"], self.texts
+
+
+def request_seed(
+    sampling_seed: int, dataset: str, language: str, question: str, temperature: float, repeat: int
+) -> int:
+    """Return the seed of one response: the same in every run, another for every other response.
+
+    With one seed for all questions, answers to different questions would share their draws, and no
+    interval over questions would hold; with one for all repeats, the repeats would be copies.
+
+    The first 31 bits of the SHA-256 of all six, written in this order with a zero byte between
+    them (the temperature as Python writes the float; a question of several answers with the id of
+    the one it is about; repeats from 0).
+    """
+    parts = (sampling_seed, dataset, language, question, float(temperature), repeat)
+    digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
 
 
 class HealthTask(ConfigurableTask):  # type: ignore[misc]
@@ -99,20 +122,24 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         criterion: A key of `CRITERIA`, whose table of metrics it makes.
         custom_criterion: That of users' own questions, where it is another one.
         prompt_name: The prompt of its questions.
+        other_prompts: The prompts for other models, where the settings name these.
         native_as_published: Whether the paper's instructions are in the question's language.
         scores_texts: Whether responses are scored as they are, rather than read for an answer.
         swept: Whether it asks at several temperatures; `score` then gives rows by temperature.
         reads_keys: The keys of a YAML that it reads, beside those that all tasks do.
+        unused_fields: The fields of a document that it needs not, which samples would repeat.
     """
 
-    is_health_task: ClassVar[bool] = True  # by which `harness.evaluation` knows it
+    is_health_task: ClassVar[bool] = True  # by which `harness.run` knows it
     criterion: str
     custom_criterion: ClassVar[str] = ""
     prompt_name: str
+    other_prompts: ClassVar[tuple[str, ...]] = ()
     native_as_published: ClassVar[bool] = False
     scores_texts: ClassVar[bool] = True
     swept: ClassVar[bool] = False
     reads_keys: ClassVar[frozenset[str]] = frozenset({"generation_kwargs", "description"})
+    unused_fields: ClassVar[tuple[str, ...]] = ()
 
     record: DatasetInfo
     provenance: Mapping[str, Any]
@@ -122,7 +149,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
     run: RunContext = RunContext()
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        check_read(config.get("class", type(self)), config, self.reads_keys)
+        check_keys(config, self.reads_keys)
         config = {key: value for key, value in config.items() if key != "class"}
         metadata = config.get("metadata") or {}
         remember(metadata)
@@ -131,17 +158,20 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         self.model_args = model_args_in(metadata)
         self.language: str = config["dataset_kwargs"].get("language", "en")
         self.languages: tuple[str, ...] = (self.language,)
+        self.is_custom = config["dataset_kwargs"]["record"] == RECORD
         self.templates = PromptTemplates(self.settings.prompt_templates)
         self.predict_only = False
         self._name = str(config.get("task"))
-        if config["dataset_kwargs"]["record"] == RECORD:
+        if self.is_custom:
             self.criterion = self.custom_criterion or self.criterion
-        self._reset()
+        self.start(RunContext())
         if self.settings.protocol is not None:
             check_criterion(self._name, self.criterion)
         super().__init__(config=deepcopy(config))
 
-    def _reset(self) -> None:
+    def start(self, run: RunContext) -> None:
+        """Take up a run that the harness is about to evaluate; an empty one releases its model."""
+        self.run = run
         self._chat = False
         self._rows: dict[Hashable, Any] = {}
         self.__dict__.pop("_tables", None)
@@ -151,15 +181,6 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         self._failures: Counter[tuple[str, str]] = Counter()
         self._answer_languages: dict[str, AnswerLanguage] = {}
         self._instructions: dict[str, str] = {}
-
-    def start(self, run: RunContext) -> None:
-        """Take up a run; the harness is about to evaluate (`harness/evaluation.py`)."""
-        self._reset()
-        self.run = run
-
-    def end(self) -> None:
-        """Release the run's model, which may be large."""
-        self.run = RunContext()
 
     # Data
 
@@ -173,18 +194,28 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 f"{self.language!r} ({self._count_reasons(self.language)}); "
                 + (hint if self.is_custom else "is data_dir the right file?")
             )
-        warn_of_unread_data(self.record, self.provenance, self.settings)
+        if self.provenance.get("kind") == "bundled" and self.settings.data_dir is not None:
+            warn_once(
+                f"{self.record.title}: the bundled texts are asked, and data_dir="
+                f"{self.settings.data_dir} is not read; "
+                + ("prompt_set=FILE names others" if self.record.n_small
+                   else "`xling_custom_*` ask your questions")
+            )  # fmt: skip
         self.dataset = {"test": DocList(docs)}
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Load the questions of one language; sets `record` and `provenance` on the way."""
-        if record == RECORD:
+        if self.is_custom:
             self._load_custom()
         else:
             self.record = DATASETS[record]
             self.data = load(self.record, self.settings.data_dir)
         self.provenance = self.data.provenance
-        return [self.keep(doc) for doc in self.data.docs(self.language) if self.is_usable(doc)]
+        return [
+            {key: value for key, value in doc.items() if key not in self.unused_fields}
+            for doc in self.data.docs(self.language)
+            if self.is_usable(doc)
+        ]
 
     def _load_custom(self) -> None:
         """Load the user's own questions."""
@@ -208,33 +239,20 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def _count_reasons(self, language: str) -> str:
         """Return why questions cannot be used in a language, and how many."""
-        coverage = self.data.coverage(language) if self.is_custom else self.coverage()
+        of_language = isinstance(self.data, CustomDocuments)
+        coverage = self.data.coverage(language) if of_language else self.coverage()
         reasons = coverage.get("invalid_reasons") or {}
         return ", ".join(f"{reason}: {number}" for reason, number in reasons.items())
-
-    @property
-    def is_custom(self) -> bool:
-        """Whether the questions are the user's own."""
-        return isinstance(getattr(self, "data", None), CustomDocuments)
 
     def is_usable(self, doc: dict[str, Any]) -> bool:
         """Return whether the task can ask this question."""
         return True
-
-    def keep(self, doc: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields of a document that the task needs."""
-        return doc
 
     def coverage(self) -> dict[str, Any]:
         """Return what was read and what cannot be used, with at least `invalid_rows`."""
         return dict(self.data.coverage(self.language))
 
     # Prompts
-
-    @property
-    def prompt_language_chosen(self) -> bool:
-        """Whether the user chose the language of the instructions."""
-        return "prompt_language" in self.settings.given
 
     @property
     def replayed_run(self) -> Mapping[str, Any]:
@@ -250,7 +268,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def _choose_instruction(self, language: str) -> str:
         setting = self.settings.prompt_language
-        if not self.prompt_language_chosen:  # a replay asks as the run asked
+        if "prompt_language" not in self.settings.given:  # a replay asks as the run asked
             setting = (self.replayed_run.get("settings") or {}).get("prompt_language", setting)
         native = self.native_as_published if setting == "published" else setting == "native"
         if not native:
@@ -274,7 +292,15 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def prompt_templates(self) -> dict[str, PromptTemplate]:
         """Return the prompts that this task uses, by name."""
-        return {self.prompt_name: self.template}
+        others = {n: self.templates.get(n, "en") for n in self.other_prompts if self.uses(n)}
+        return {self.prompt_name: self.template, **others}
+
+    def uses(self, prompt: str) -> bool:
+        """Return whether the settings name the model that reads a prompt."""
+        config = getattr(self.settings, _MODEL_OF_PROMPT[prompt])
+        if config is None or prompt != "translate":
+            return config is not None
+        return config.model not in (FILE, SEQ2SEQ) and self.languages != ("en",)
 
     @property
     def language_name(self) -> str:
@@ -379,32 +405,25 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             )
         if kwargs.pop("cache_requests", False):  # the harness's cache knows no settings
             log.info("%s: requests are built afresh (--cache_requests has no effect)", self._name)
-        refuse_plain_chat(self.run.lm, chat_template=self.run.chat_template)
-        check_run(self)
-        if not self.predict_only:
-            compared = max(1, len(self.languages) - 1)
-            warn_of_limit(kwargs.get("limit"), len(self.eval_docs), compared)
-        if self.scores_texts and not self.predict_only:
-            for code in self.languages:
-                self.answer_language(code)
-        self.check_templates()
+        check_run(self, kwargs.get("limit"))
+        chosen = "prompt_language" in self.settings.given
+        for code in self.languages:
+            if self.scores_texts and not self.predict_only:
+                self.answer_language(code)  # may warn, or refuse an identifier
+            instruction = self.instruction_language(code)
+            self.templates.check_used(self.prompt_name, code, instruction, chosen)
         self.prepare()
         super().build_all_requests(cache_requests=False, **kwargs)
         self._cut_prompts = warn_of_long_prompts(self)
-
-    def check_templates(self) -> None:
-        """Refuse a text of the user's own that would silently not be used."""
-        for code in self.languages:
-            instruction = self.instruction_language(code)
-            self.templates.check_used(
-                self.prompt_name, code, instruction, self.prompt_language_chosen
-            )
 
     def prepare(self) -> None:
         """Load what scoring needs, and refuse a run that could not be scored.
 
         Under `--predict_only` nothing is scored, so nothing need be loaded.
         """
+        for name in ("read_verdict", "read_letters"):
+            if name in self.other_prompts and self.uses(name) and not self.predict_only:
+                self.extractor = Extractor(self, self.templates.get(name, "en"))
 
     def need_loglikelihoods(self, instead: str) -> None:
         """Refuse backends that cannot score given text, before anything is asked."""
@@ -446,10 +465,15 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         by_doc = [list(same) for _, same in groupby(ordered, key=lambda item: item.doc_id)]
         for name in self.instances[0].filtered_resps:
             for instance in self.instances:
-                text = single_text(instance.filtered_resps[name], f"{self._name}: filter {name!r}")
-                # A filter makes a plain text of a request that failed.
-                has_failed = isinstance(instance.resps[0], FailedResponse)
-                instance.filtered_resps[name] = instance.resps[0] if has_failed else text
+                text = instance.filtered_resps[name]
+                if isinstance(text, list) and len(text) != 1:
+                    raise BackendError(
+                        f"{self._name}: filter {name!r} leaves {len(text)} responses of one; "
+                        "every one is scored"
+                    )
+                if isinstance(instance.resps[0], FailedResponse):  # a filter makes it a plain text
+                    text = instance.resps[0]
+                instance.filtered_resps[name] = text[0] if isinstance(text, list) else text
             answered = [
                 Answered(instances[0].doc, tuple(one.filtered_resps[name] for one in instances))
                 for instances in by_doc
@@ -573,16 +597,14 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
     # What the results record
 
     def dump_config(self) -> dict[str, Any]:
-        """Return the configuration: settings, data, prompts and signatures, without secrets."""
-        config: dict[str, Any] = redact(super().dump_config())
-        config["metadata"] = {**config.get("metadata", {}), "xling": self.recorded()}
-        return config
+        """Return the configuration, without secrets.
 
-    def recorded(self) -> dict[str, Any]:
-        """Return what the results are about, and what makes the scores reproducible."""
+        Its metadata say what the results are about, and what makes the scores reproducible.
+        """
+        config: dict[str, Any] = redact(super().dump_config())
         metrics = [] if self.predict_only else self.metrics()
         replay = self.run.replay
-        return {
+        recorded = {
             "version": __version__,
             "about": about(
                 self.criterion, self.record.dataset, self.languages, [one.name for one in metrics]
@@ -611,6 +633,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             "generation_kwargs": redact(dict(self.config.generation_kwargs or {})),
             "signatures": {metric.name: metric.signature(self) for metric in metrics},
         }
+        config["metadata"] = {**config.get("metadata", {}), "xling": recorded}
+        return config
 
     # What metrics and signatures ask of a task
 

@@ -8,20 +8,16 @@ section 3.4.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from xling_metrics.classification import yes_probability
 
 from xling_tasks.criteria.verifiability import Judgement
-from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.failed_response import is_failed
 from xling_tasks.models.answer_extractor import YesNoRequest
 from xling_tasks.readers import read_verdict
-from xling_tasks.tasks.extraction import extraction_requests, extractor_prompts, load_extractor
-from xling_tasks.tasks.requests import AuxiliaryRequest
+from xling_tasks.tasks.auxiliary import AuxiliaryRequest, extraction_requests
 from xling_tasks.tasks.task import Answered, HealthTask, Request
-
-_EXTRACTOR = "read_verdict"
 
 
 class VerifiabilityTask(HealthTask):
@@ -29,42 +25,26 @@ class VerifiabilityTask(HealthTask):
 
     criterion = "verifiability"
     prompt_name = "verifiability"
+    other_prompts: ClassVar[tuple[str, ...]] = ("read_verdict",)
     native_as_published = True
     scores_texts = False
     swept = True
-
-    def keep(self, doc: dict[str, Any]) -> dict[str, Any]:
-        """Return all but the reference, which is among the answers."""
-        return {key: value for key, value in doc.items() if key != "reference"}
+    unused_fields = ("reference",)  # it is among the answers
 
     def prompts(self, doc: dict[str, Any]) -> list[str]:
         """Return one prompt per answer."""
-        template, question, name = self.template, doc["question"], self.language_name
-        return [
-            template.fill(question=question, answer=answer["text"], language=name)
-            for answer in doc["answers"]
-        ]
+        fields = {"question": doc["question"], "language": self.language_name}
+        return [self.template.fill(**fields, answer=answer["text"]) for answer in doc["answers"]]
 
     def doc_to_target(self, doc: dict[str, Any], doc_to_target: Any = None) -> list[int]:
         """Return the labels of a question's answers."""
         return [answer["label"] for answer in doc["answers"]]
 
-    def prompt_templates(self) -> dict[str, PromptTemplate]:
-        """Return the question's prompt, and the answer extractor's where there is one."""
-        extractor = extractor_prompts(self, _EXTRACTOR) if self.generates else {}
-        return super().prompt_templates() | dict(extractor)
-
-    def prepare(self) -> None:
-        """Load the answer extractor before anything is generated."""
-        self.extractor = load_extractor(self, _EXTRACTOR)
-
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
         """Return one request per temperature."""
         answer_id = doc["answers"][number]["answer_id"]
         return [
-            request
-            for tau in self.temperatures
-            for request in self.generate(doc, tau, answer_id=answer_id)
+            one for tau in self.temperatures for one in self.generate(doc, tau, answer_id=answer_id)
         ]
 
     def score(self, answered: Sequence[Answered]) -> list[dict[float, list[Judgement]]]:
@@ -102,13 +82,14 @@ class VerifiabilityTask(HealthTask):
         """Return the extractor's prompts, with the judged text standing in for the response."""
         texts = [answer["text"] for answer in doc["answers"]] * len(self.temperatures)
         requests = [YesNoRequest(text, text) for text in texts]
-        return extraction_requests(self, _EXTRACTOR, requests)
+        return extraction_requests(self, "read_verdict", requests)
 
 
 class VerifiabilityLLTask(VerifiabilityTask):
     """Verdicts by log-likelihood: Yes against No after the same prompt."""
 
     criterion = "verifiability_ll"
+    other_prompts: ClassVar[tuple[str, ...]] = ()
     swept = False
     reads_keys = frozenset({"description"})
 
@@ -134,7 +115,3 @@ class VerifiabilityLLTask(VerifiabilityTask):
                 [list(row) for row in zip(self.doc_to_target(one.doc), chances, strict=True)]
             )
         return rows
-
-    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
-        """Return nothing: there are no responses to read."""
-        return []

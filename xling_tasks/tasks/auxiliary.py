@@ -1,16 +1,14 @@
-"""Answers that a model extracts where the rules find none (setting `answer_extractor`).
-
-Responses that the rules cannot read are not equally many in every language, so what they would have
-said can bias a gap. What a model extracts is counted separately.
-"""
+"""What other models than the one under test are asked: translators and answer extractors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from xling_tasks.data.prompts import PromptTemplate
+from xling_tasks.languages import find
 from xling_tasks.models.answer_extractor import (
     AnswerExtractor,
     ExtractionRequest,
@@ -18,15 +16,63 @@ from xling_tasks.models.answer_extractor import (
     has_answer_text,
 )
 from xling_tasks.models.backend import load_backend
-from xling_tasks.tasks.requests import AuxiliaryRequest
+from xling_tasks.models.translate.translator import load_translator
+
+STAND_IN = " ".join(
+    f"Sentence {i} of an answer to a person who asks about their health is as long as this."
+    for i in range(1, 21)
+)
+"""For costs: an answer of about 350 words, which is what chat models write on such questions."""
 
 _COMPARED = 100
-"""Responses, of those that the rules read, that the model is asked about too: enough for an
+"""Responses, of those that the rules read, that the extractor is asked about too: enough for an
 agreement to within ten points (95%), and no second bill for every response."""
 
 
+@dataclass(frozen=True)
+class AuxiliaryRequest:
+    """A request to another model than the one under test.
+
+    Attributes:
+        role: `judge`, `translator` or `answer_extractor`.
+        prompt: What it is asked.
+        max_gen_toks: The most tokens of its reply.
+        language: That of the answer it is about; None for the task's.
+    """
+
+    role: str
+    prompt: str
+    max_gen_toks: int
+    language: str | None = None
+
+
+def open_translator(task: Any) -> Any:
+    """Load or reach the translator; None if none is set, or there is nothing to translate."""
+    config, pairs = task.settings.translator, [(c, "en") for c in task.languages if c != "en"]
+    if config is None or not pairs:
+        return None
+    prompt = task.templates.get("translate", "en")
+    model = load_translator(config, task.settings.xling_cache, prompt)
+    model.check(*pairs)
+    return model
+
+
+def translation_requests(task: Any, text: str, language: str) -> list[AuxiliaryRequest]:
+    """Return what a translator of the harness is asked about a text, or about one of its length."""
+    prompt = task.prompt_templates().get("translate")
+    if prompt is None or language == "en":
+        return []
+    source, target = find(language).name, find("en").name
+    filled = prompt.fill(text=text, source_language=source, target_language=target)
+    max_tokens = task.settings.translator.max_gen_toks
+    return [AuxiliaryRequest("translator", filled, max_tokens, language)]
+
+
 class Extractor:
-    """A task's answer extractor.
+    """A task's answer extractor: a model that reads the responses that the rules do not.
+
+    These are not equally many in every language, so what they would have said can bias a gap. What
+    a model extracts is counted separately.
 
     Attributes:
         signature: The field of a signature that names it.
@@ -66,30 +112,15 @@ class Extractor:
         return request in self._model.repaired if request in self.answers else None
 
 
-def extractor_prompts(task: Any, name: str) -> Mapping[str, PromptTemplate]:
-    """Return the extractor's prompt by its name, where there is an extractor."""
-    if task.settings.answer_extractor is None:
-        return {}
-    return {name: task.templates.get(name, "en")}
-
-
-def load_extractor(task: Any, name: str) -> Extractor | None:
-    """Load a task's answer extractor before anything is generated; None without one."""
-    if task.settings.answer_extractor is None or task.predict_only:
-        return None
-    return Extractor(task, task.templates.get(name, "en"))
-
-
 def extraction_requests(
     task: Any, name: str, requests: Iterable[ExtractionRequest]
 ) -> list[AuxiliaryRequest]:
     """Return what the extractor is asked at most: every response, as if the rules read none."""
-    config = task.settings.answer_extractor
-    if config is None:
+    config, prompt = task.settings.answer_extractor, task.prompt_templates().get(name)
+    if prompt is None:
         return []
     judge = config == task.settings.judge
     role = task.settings.judge_role(0) if judge else "answer_extractor"
-    prompt = task.templates.get(name, "en")
     return [
         AuxiliaryRequest(role, request.fill(prompt, task.language_name), config.max_gen_toks)
         for request in requests
