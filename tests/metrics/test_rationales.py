@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from math import exp
 from typing import Any
 
@@ -97,16 +97,13 @@ def test_parity_with_nltk(rationales, nltk_bleu):
     for both in drawn:
         tokens = [rationale_tokens(text, language) for text in both]
         ours = sentence_bleu(*tokens)
-        assert (
-            not tokens[1] if ours is None else ours == pytest.approx(nltk_bleu(*tokens), abs=1e-9)
-        )
+        assert (ours is None) == (not tokens[1])
+        assert ours is None or ours == pytest.approx(nltk_bleu(*tokens), abs=1e-9)
         n_some += ours is not None and ours.bleu4 > 0
     assert n_some > len(drawn) / 4
 
 
-@pytest.mark.parametrize(
-    ("language", "tok"), [("en", "13a"), ("fr", "13a"), ("zh", "zh"), ("zh-CN", "zh")]
-)
+@pytest.mark.parametrize(("language", "tok"), [("fr", "13a"), ("zh-CN", "zh")])
 def test_corpus_bleu_and_its_signature(language, tok):
     text = "take one 药 pill a day ."
     result = corpus_bleu([text, "no"], [text, " "], language)
@@ -126,14 +123,8 @@ def test_corpus_bleu_by_hand():
 
 def test_corpus_bleu_in_japanese_names_its_tokenizer():
     signature = corpus_bleu(["薬を飲む。"], ["薬を飲む。"], "ja").signature
-    tok = signature.split("|")[3]
-    try:
-        import ipadic  # noqa: F401
-        import MeCab  # noqa: F401
-    except ImportError:
-        assert tok == "tok:char"
-    else:
-        assert tok.startswith("tok:ja-mecab-")
+    has_mecab = find_spec("MeCab") and find_spec("ipadic")
+    assert signature.split("|")[3].startswith("tok:ja-mecab-" if has_mecab else "tok:char")
 
 
 @pytest.mark.parametrize(
@@ -177,13 +168,6 @@ def test_chinese_tokens_equal_jieba():
     assert rationale_tokens(text, "zh") == list(jieba.cut(text))
 
 
-def test_missing_janome_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "janome.tokenizer", None)
-    module._load_janome.cache_clear()
-    with pytest.raises(ImportError, match=r"janome: pip install \"xling-tasks\[ja\]\""):
-        rationale_tokens("風邪", "ja")
-
-
 def test_three_forms():
     cut = tokenize_rationale("The COVID-19 test's 3.5.", "en")
     assert cut.tokens == ["The", "COVID-19", "test", "'s", "3.5", "."]
@@ -204,16 +188,12 @@ def test_tokenizer_names_and_an_unknown_language():
     assert rationale_token_names("ja").bleu == f"janome:{library_version('janome')}"
 
 
-def test_no_data_is_read_or_fetched(tmp_path):
-    code = (
-        "import socket, nltk.data\n"
-        "def refuse(*args, **kwargs): raise AssertionError(args)\n"
-        "socket.socket.connect = nltk.data.find = nltk.data.load = refuse\n"
-        "from xling_metrics.rationale_tokens import rationale_tokens\n"
-        "print(rationale_tokens('One. Two', 'en'))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['One', '.', 'Two']"
+def test_no_data_is_read_or_fetched(monkeypatch):
+    data: Any = pytest.importorskip("nltk.data")
+    module._load_nltk.cache_clear()
+    for name in ("find", "load"):
+        monkeypatch.setattr(data, name, None)
+    assert rationale_tokens("One. Two", "en") == ["One", ".", "Two"]
 
 
 @pytest.fixture
@@ -236,9 +216,6 @@ def test_rouge_by_hand():
     small = 1e-8
     score = rouge("a b c. a d", "a c b. d a")
     assert score == pytest.approx((2 / (2 + small), 0.0, 2 * 0.25 / (1 + small)), abs=1e-15)
-
-
-def test_rouge_counts_sets():
     # {a, b} against {a}: P = 1/2, R = 1; {ab, ba} against {}: 0.
     score = rouge("a b a b", "a")
     assert score == pytest.approx((1 / (1.5 + 1e-8), 0.0, 1 / (1.5 + 1e-8)), abs=1e-15)
@@ -271,7 +248,7 @@ def test_empty(blank):
 def test_package_on_many_small_texts(package):
     # Few words and many full stops: subsequences with ties, sentences that are blank or repeated.
     rng = random.Random(3)
-    for _ in range(1500):
+    for _ in range(600):
         texts = [
             "a" + "".join(rng.choices(["a ", "b ", "c ", " d", ". ", ".", "  ", "\n"], k=k))
             for k in rng.choices(range(25), k=2)
@@ -288,11 +265,8 @@ def test_parity_of_rouge(rationales, package):
         assert ours == pytest.approx(package(candidate.rouge_text, reference.rouge_text), abs=1e-12)
         tokens = candidate.standard_tokens, reference.standard_tokens
         standard = rouge_standard(*tokens)
-        assert (
-            not tokens[1]
-            if standard is None
-            else standard == pytest.approx(google(*tokens), abs=1e-12)
-        )
+        assert (standard is None) == (not tokens[1])
+        assert standard is None or standard == pytest.approx(google(*tokens), abs=1e-12)
 
 
 def test_ascii_tokens_are_those_of_rouge_score():
@@ -300,17 +274,13 @@ def test_ascii_tokens_are_those_of_rouge_score():
     text = "The COVID-19 test's 3.5 mmol/L_x; (don't) e.g. \"A\", B's\tYES--no!"
     assert tokenize_rationale(text, "en").standard_tokens == tokenize(text, None)
     # Stated: beyond ASCII it cuts words at the letters that it does not know.
-    assert tokenize("naïve", None) == ["na", "ve"]
-    assert tokenize_rationale("naïve", "fr").standard_tokens == ["naïve"]
-    assert tokenize("Жар", None) == []
-    assert tokenize_rationale("Жар", "ru").standard_tokens == ["жар"]
+    assert tokenize("naïve", None) == ["na", "ve"] and tokenize("Жар", None) == []
+    assert tokenize_rationale("naïve Жар", "fr").standard_tokens == ["naïve", "жар"]
 
 
 def test_very_long_text():
-    words = [str(i % 3001) for i in range(20_000)]
-    assert rouge(" ".join(words), " ".join(words)) == pytest.approx((1, 1, 1), abs=1e-8)
-    assert rouge_standard(words, words) == (1.0, 1.0, 1.0)
-    assert sentence_bleu(words, words) == pytest.approx((1, 1, 1, 1, 1), abs=1e-12)
+    words = " ".join(str(i % 3001) for i in range(20_000))
+    assert rouge(words, words) == pytest.approx((1, 1, 1), abs=1e-8)
 
 
 @pytest.mark.parametrize(

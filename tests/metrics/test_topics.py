@@ -51,19 +51,12 @@ def consistency(answers, n_topics=20, **options):
 
 def value(result):
     """The mean over questions, which tasks make."""
-    return mean(own for own in result.per_question if own is not None)
+    return mean(item for item in result.per_question if item is not None)
 
 
-ANY = pytest.mark.parametrize("n_topics", [20])
-
-
-def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "xling_metrics._lda_kernel", raising=False)
-
-
-@pytest.mark.parametrize("script", LETTERS)
-@pytest.mark.parametrize("n_topics", [20, 100])
+@pytest.mark.parametrize(
+    ("script", "n_topics"), [("english", 20), ("hindi", 100), ("chinese", 100)]
+)
 def test_one_seed_is_the_published_computation(script: str, n_topics: int):
     pytest.importorskip("numba")
     answers = generated(script)
@@ -83,7 +76,7 @@ def test_one_seed_is_the_published_computation_on_liveqa(realdata: Path, languag
     assert result.per_question == pytest.approx(published(answers, 100, 0), abs=1e-9)
 
 
-@pytest.mark.parametrize("n_topics", [1, 7, 150, 1000, 1500, 5000])
+@pytest.mark.parametrize("n_topics", [1, 150, 1000, 5000])
 def test_distributions_are_scikit_learns(n_topics: int):
     pytest.importorskip("numba")
     # An empty text too: it draws its start like any other, so leaving it out would change the fit.
@@ -102,12 +95,12 @@ def test_distributions_are_scikit_learns(n_topics: int):
 def test_without_numba_scikit_learn_gives_the_same(monkeypatch: pytest.MonkeyPatch):
     answers = generated("hindi", 12)
     compiled = consistency(answers, 100, seeds=(0, 1))
-    without(monkeypatch, "numba")
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "xling_metrics._lda_kernel", raising=False)
     assert not lda.is_compiled()
     plain = consistency(answers, 100, seeds=(0, 1))
     assert plain.per_question == pytest.approx(compiled.per_question, abs=1e-9)
     assert plain.seed_sd == pytest.approx(compiled.seed_sd, abs=1e-9)
-    assert plain.signature == compiled.signature
 
 
 def test_seeds_are_averaged_and_their_spread_reported(monkeypatch: pytest.MonkeyPatch):
@@ -136,10 +129,9 @@ def test_several_models_at_once_in_threads_are_each_one_alone(monkeypatch: pytes
         assert result == consistency(answers, n_topics, seeds=(0, 3))
 
 
-@pytest.mark.parametrize("script", ["english", "hindi"])
-def test_hdp_is_gensims(script: str):
+def test_hdp_is_gensims():
     pytest.importorskip("gensim")
-    answers = generated(script, 60)  # more than gensim's chunk of 256 texts
+    answers = generated("hindi", 60)  # more than gensim's chunk of 256 texts
     corpus = topic_corpus(answers, tokenize=hdp_words, tokenizer="gensim_simple_preprocess")
     (result,) = topic_consistencies(corpus, models=["hdp"], seeds=(42,)).values()
     assert result.per_question == pytest.approx(hdp_similarity(answers, 42), abs=1e-9)
@@ -168,7 +160,7 @@ def test_missing_answers_are_no_documents():
     assert consistency([*more, [None, None], []]).per_question == [*expected, None, None]
 
 
-@pytest.mark.parametrize("n_words", [1, 15, 16, 17, 33])
+@pytest.mark.parametrize("n_words", [1, 16, 33])
 def test_texts_of_any_length_are_scikit_learns(n_words: int):
     """Rows are padded to whole vectors; most topics of a short text drop out early."""
     pytest.importorskip("numba")
@@ -191,48 +183,21 @@ def test_cosines_by_hand(monkeypatch: pytest.MonkeyPatch):
     )
 
 
-@ANY
-def test_identical_answers_are_exactly_one(n_topics):
-    answers = [[f"{word} hurts a lot", f"{word} hurts a lot"] for word in ("knee", "head", "back")]
-    result = consistency(answers, n_topics, seeds=(0, 1))
-    assert result.per_question == [1.0, 1.0, 1.0]
-    assert result.seed_sd == 0.0
-
-
-@ANY
-def test_empty_answers_are_unscored(n_topics):
+def test_empty_answers_are_unscored():
     # "! ?" and "a" hold no word of two characters; the pair "knee pain" - "head ache" is scored.
     answers = [["knee pain", "", "head ache"], ["", "back pain"], ["! ?", "a"], ["knee"]]
-    result = consistency([*answers, ["sore knee", "sore head"]], n_topics, seeds=(0, 1))
+    result = consistency([*answers, ["sore knee", "sore head"]], seeds=(0, 1))
     assert [value is None for value in result.per_question] == [False, True, True, True, False]
     assert [own is None for own in result.per_question_by_seed] == [False, True, True, True, False]
     by_seed = zip(*filter(None, result.per_question_by_seed), strict=True)
     assert result.seed_sd == pytest.approx(stdev(map(mean, by_seed)))
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [[], [[]], [["knee pain"]], [["", ""]], [["", ""], ["knee pain"]], [["knee"], ["head"]]],
-)
-@pytest.mark.parametrize("n_topics", [20])
-def test_nothing_to_compare_is_none(answers, n_topics):
-    result = consistency(answers, n_topics)
+@pytest.mark.parametrize("answers", [[], [[]], [["", ""], ["knee pain"]], [["knee"], ["head"]]])
+def test_nothing_to_compare_is_none(answers):
+    result = consistency(answers)
     assert result.per_question == result.per_question_by_seed == [None] * len(answers)
     assert result.seed_sd is None
-
-
-@ANY
-def test_fewer_words_than_topics(n_topics):
-    result = consistency([["pain", "pain pain", "fever"]], n_topics)
-    assert 0 <= result.per_question[0] <= 1
-    assert consistency([["pain", "pain pain", "fever"]], 1).per_question == [1.0]
-
-
-def test_another_tokenizer():
-    corpus = topic_corpus([["膝疼", "头疼"]], tokenize=list, tokenizer="characters")
-    assert corpus.counts.toarray().tolist() == [[0, 1, 1], [1, 1, 0]]  # Columns: 头 疼 膝
-    (result,) = topic_consistencies(corpus, models=(20,), seeds=(0,)).values()
-    assert "|tokenizer:characters|" in result.signature and result.per_question != [None]
 
 
 def test_what_cannot_be_is_refused():
@@ -242,12 +207,3 @@ def test_what_cannot_be_is_refused():
     for n_topics in (0, -1, 100_001):
         with pytest.raises(ValueError, match="n_topics"):
             consistency([["knee", "head"]], n_topics)
-
-
-def test_only_long_work_shows_progress(capsys, monkeypatch):
-    answers = [["knee pain", "head ache"]]
-    consistency(answers, 2)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr("xling_metrics.topics.PROGRESS_AFTER", 0)
-    consistency(answers, 2)
-    assert "sim_lda2" in capsys.readouterr().err

@@ -1,12 +1,9 @@
-"""Holm's method and ranks with their uncertainty: by hand, statsmodels, and coverage when simulated."""
+"""Holm's method and ranks with their uncertainty; their coverage: tests/benchmarks/ranks.py."""
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from xling_metrics.stats.multiple_testing import holm, rank_intervals
 
@@ -45,25 +42,3 @@ def test_ranks_by_hand():
     assert places(2, {(0, 1): (0.0, 1.0)}) == [(1, 2)] * 2
     # A pair without a test is no hypothesis: 0.04 / 2 * 2 = 0.04.
     assert places(3, {(0, 1): (0.1, 0.04), (0, 2): (0.1, None)}) == [(1, 2), (2, 3), (1, 3)]
-
-
-@pytest.mark.parametrize("truth", [(0,) * 6, (0, 0, 0, 2, 2, 6)])
-def test_all_ranks_are_covered_together(truth):
-    """Means of 60 questions that share their difficulty; the table is in docs/report.md."""
-    rng, times, missed, narrower = np.random.default_rng(1), 200, 0, 0
-    truth = np.array(truth) / 10
-    for _ in range(times):
-        values = truth[:, None] + rng.normal(size=60) + rng.normal(size=(len(truth), 60)) * 0.5
-        tests = {}
-        for i, j in combinations(range(len(truth)), 2):
-            differences = values[i] - values[j]
-            z = differences.mean() / (differences.std(ddof=1) / np.sqrt(60))
-            tests[i, j] = float(differences.mean()), float(2 * norm.sf(abs(z)))
-        ranks = rank_intervals(len(truth), tests)
-        best = [1 + (truth > at).sum() for at in truth]
-        worst = [len(truth) - (truth < at).sum() for at in truth]
-        narrower += sum(rank.high - rank.low + 1 < len(truth) for rank in ranks)
-        missed += not all(r.low <= b and w <= r.high for r, b, w in zip(ranks, best, worst))
-    # 95% of 200 is 190, standard deviation 3.1; four of them below.
-    assert missed <= 22
-    assert narrower < times if not truth.any() else narrower > 2 * times

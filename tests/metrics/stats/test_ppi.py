@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import norm, t
-from xling_metrics.stats.ppi import PpiInput, correct_labels, ppi_contrast, ppi_mean
+from xling_metrics.stats.ppi import PpiInput, ppi_contrast, ppi_mean
 
 
 def sampled(rng, n, m, p=0.3, wrong=0.2):
@@ -26,7 +26,7 @@ def labelled(rng, truth, judge, m):
     return PpiInput(judge.astype(float).tolist(), human, judge.astype(str).tolist())
 
 
-@pytest.mark.parametrize(("n", "m", "level"), [(1134, 103, 0.95), (200, 50, 0.9), (30, 5, 0.95)])
+@pytest.mark.parametrize(("n", "m", "level"), [(1134, 103, 0.95), (30, 5, 0.9)])
 def test_equal_to_ppi_python_without_weights(n, m, level):
     ppi_py = pytest.importorskip("ppi_py")
     side = sampled(np.random.default_rng(n), n, m)
@@ -76,14 +76,6 @@ def test_a_difference_by_hand():
     assert (back.value, back.se, back.p) == pytest.approx(expected)
 
 
-def test_a_judge_that_is_always_right_is_not_moved():
-    side = sampled(np.random.default_rng(1), 400, 100, wrong=0.0)
-    assert ppi_mean(side).value == pytest.approx(np.mean(side.judge))
-    assert correct_labels(side).variance == 0
-    # 100 labels without an error are no proof that there is none.
-    assert correct_labels(side, shares=True).variance > 0
-
-
 def test_what_is_refused():
     with pytest.raises(ValueError, match="'b': 0 labels"):
         ppi_mean(PpiInput([1.0, 0.0], [1.0, None], ["a", "b"]), shares=True)
@@ -94,14 +86,13 @@ def test_what_is_refused():
     assert ppi_mean(PpiInput([], [], [])).value is None
 
 
-@pytest.mark.parametrize("p", [0.1, 0.3])
-def test_a_judge_that_errs_more_in_one_language_makes_no_gap(p):
+def test_a_judge_that_errs_more_in_one_language_makes_no_gap():
     """True shares are equal; the judge calls 5% and 20% of the others contradictory too."""
     n, m, times, alone, held = 1134, 103, 200, 0, 0
     for i in range(times):
-        rng, sides = np.random.default_rng([i, int(100 * p)]), []
+        rng, sides = np.random.default_rng([i, 10]), []
         for wrong in (0.2, 0.05):
-            truth = rng.random(n) < p
+            truth = rng.random(n) < 0.1
             judge = truth | (rng.random(n) < wrong)
             sides.append(labelled(rng, truth, judge, m))
         gaps = np.subtract(sides[0].judge, sides[1].judge)
@@ -124,19 +115,3 @@ def test_people_who_differ_widen_the_interval_by_hand():
     at = ppi_contrast(sides, 1 - both.p, people=[[0.03, -0.03]])
     assert min(abs(at.ci_low), abs(at.ci_high)) == pytest.approx(0, abs=1e-6)
     assert ppi_contrast(sides, people=[[0.0, 0.0]]).ci_high == pytest.approx(alone.ci_high)
-
-
-def test_two_people_of_many_hold_the_truth_that_all_would_give():
-    """Each is harsher or milder by 8 points in either language; the judge is right."""
-    rng, held = np.random.default_rng(4), {"people": 0, "none": 0}
-    for _ in range(200):
-        sides, apart = [], np.zeros(2)
-        for sign in (1, -1):
-            harsh, judge = rng.normal(0, 0.08, 2), (rng.random(400) < 0.5).astype(float)
-            said = rng.random((2, 400)) < 0.35 + 0.3 * judge + harsh[:, None]
-            apart += sign * (said.mean(1) - said.mean())
-            sides.append((sign, PpiInput(judge, said.mean(0).tolist(), judge.astype(str).tolist())))
-        for name, people in (("people", [apart]), ("none", ())):
-            found = ppi_contrast(sides, people=people)
-            held[name] += found.ci_low <= 0 <= found.ci_high
-    assert held["people"] >= 186 and held["none"] <= 130

@@ -109,9 +109,6 @@ def test_clustered_proportion_has_the_cluster_robust_variance():
 
 
 def test_degrees_of_freedom():
-    # Normal parts: var(sum of squares) is 2 n, so that about n are left, at most n - 1.
-    many = [degrees_of_freedom(np.random.default_rng(i).normal(size=40)) for i in range(200)]
-    assert 35 < np.median(many) <= 39 and max(many) == 39
     # Equal parts, and one part alone.
     assert degrees_of_freedom(np.ones(10)) == 9 and degrees_of_freedom(np.zeros(10)) == 9
     assert degrees_of_freedom(np.eye(100)[0]) == pytest.approx(2 / 0.99)
@@ -164,14 +161,8 @@ def test_jackknife_leaves_out_each_question():
     # A change of gap is such a sum of four.
     twice = jackknife_contrast([(1, sums), (-1, other), (-1, other), (1, sums)], F1)
     assert twice.value == pytest.approx(2 * pair.value) and twice.se == pytest.approx(2 * pair.se)
-    assert twice.p == pytest.approx(pair.p) and jackknife_contrast([(1, sums), (-1, sums)], F1)[
-        :4
-    ] == (
-        0,
-        0,
-        0,
-        None,
-    )
+    assert twice.p == pytest.approx(pair.p)
+    assert jackknife_contrast([(1, sums), (-1, sums)], F1)[:4] == (0, 0, 0, None)
 
 
 def test_a_score_has_the_interval_of_a_share_with_its_variance():

@@ -30,8 +30,6 @@ def test_the_jackknife():
     assert sums_error(lambda rows: rows[:, 0] / rows[:, 1], [(v, 1) for v in values]) == (
         pytest.approx(mean_error(values))
     )
-    many = np.random.default_rng(2).random(2000).tolist()
-    assert jackknife_error(np.mean, many) == pytest.approx(mean_error(many), rel=0.25)
     assert jackknife_error(lambda v: sum(v) / len(v) if 2 in v else None, [1, 2, 3]) is None
     assert jackknife_error(np.mean, [1.0]) is None
     assert sums_error(lambda rows: np.full(len(rows), np.nan), [(1, 1), (2, 1)]) is None
