@@ -78,6 +78,8 @@ def test_probability_scores_by_hand():
     # Confidences 0.9, 0.8, 0.6, 0.6 in bins of 1/15: 0.9 -> bin 14, 0.8 -> 12, 0.6 twice -> 9.
     # |1 - 0.9| / 4 + |1 - 0.8| / 4 + |0 - 0.6| * 2 / 4
     assert scores.ece == pytest.approx(0.025 + 0.05 + 0.3)
+    # Bins are open on the left: 0.6 = 9/15 and 0.55 share one, |(1 - 0.6) + (0 - 0.55)| / 2.
+    assert probability_scores([1, 0], [0.6, 0.55]).ece == pytest.approx(0.075)
 
 
 def test_equals_scikit_learn():
