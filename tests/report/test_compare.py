@@ -423,17 +423,6 @@ def test_tasks_and_metrics_of_one_model_are_named(tmp_path):
     assert set(rows(content)) == {("sim_sent", "hi")}
 
 
-def test_metrics_that_are_undefined_or_have_nothing_per_question_are_named(tmp_path):
-    made = correctness("en", noise(1) < 0.2)
-    made["correctness_liveqa_en"]["scores"] |= {"sacrebleu": 12.0, "chrf": None}
-    made["correctness_liveqa_en"]["better"] |= {"sacrebleu": True, "chrf": True}
-    a, b = write(tmp_path / "a", made), write(tmp_path / "b", made)
-    content = compare(a, b)
-    names = {kind: remarks(content, kind)[0]["names"] for kind in ("not_per_question", "undefined")}
-    assert names == {"not_per_question": ["sacrebleu"], "undefined": ["chrf"]}
-    assert "nothing to compare" in refusal(a, b, "--metrics", "sacrebleu")
-
-
 def test_names_and_the_same_model_twice(tmp_path):
     tasks = similar("en", noise(1))
     a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", tasks)
@@ -446,7 +435,6 @@ def test_names_and_the_same_model_twice(tmp_path):
     assert content["b"] == "a (again)" and remarks(content, "same_model")
     (found,) = remarks(content, "settings_between_models")
     assert of(found, "what values") == ["sampling_seed", ["1234", "7"]]
-    assert remarks(compare(a, a), "same_file")
 
 
 def test_metrics_that_were_asked_for(tmp_path):

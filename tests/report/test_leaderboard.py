@@ -336,17 +336,13 @@ def test_what_people_say_of_their_folders(tmp_path, capsys):
         [],
     ]  # fmt: skip
     for text, told in (
-        ("bye: x", "unknown key 'bye'. Did you mean 'by'?"),
+        ("bye: x", "bye: unknown key. Did you mean 'by'?"),
         ("samples: javascript:alert(1)", "samples: expected an address that begins with https://"),
         ("samples: https://a.org/x?token=1", "no login and no '?'"),
-        ("samples: https://me:pw@a.org/x", "no login"),
-        ("price: 2", "price: write dollars for a million tokens"),
-        ("price: 2/-1", "price: write dollars"),
+        ("price: 2", "price: expected dollars for a million tokens"),
         ("paid: true", "paid: expected dollars"),
-        ("paid: .nan", "paid: expected dollars"),
         ("- x", "expected keys of by, samples, price, paid"),
         ("by: {a", "cannot be read"),
-        ("by: [a]", "by: expected a line of text"),
     ):
         about.write_text(text, encoding="utf-8")
         assert main(["leaderboard", str(tmp_path / "all"), "--to", str(tmp_path / "new")]) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import ENGLISH, DisplayText
@@ -63,50 +63,30 @@ class Forest(NamedTuple):
 def make_forest(verdicts: Sequence[Row], order: Sequence[str]) -> Forest:
     """Return a forest plot of the verdicts on one metric."""
     first, text = verdicts[0], words.display(verdicts[0])
-    sign = 1 if first["higher_is_better"] else -1
-    ends = [_turn(v, sign) for v in verdicts]
-    edge = first["margin"]
-    scale = Scale((x for element in ends for x in element), (-edge, edge))
-    times = 100 if text.in_percent else 1
-    position: Callable[[float | None], float | None] = lambda x: None if x is None else scale(x)  # noqa: E731
+    edge, sign = first["margin"], 1 if first["higher_is_better"] else -1
+    keys = ("estimate", "ci_low", "ci_high")
+    scale = Scale((None if v[key] is None else sign * v[key] for v in verdicts for key in keys),
+                  (-edge, edge))  # fmt: skip
     rows = []
-    for v, (at, low, high) in sorted(
-        zip(verdicts, ends, strict=True), key=lambda item: order.index(item[0]["language"])
-    ):
-        difference = words.format_signed(v["estimate"], text, v["n"])
+    for v in sorted(verdicts, key=lambda v: order.index(v["language"])):
+        at, *ends = (None if v[key] is None else scale(sign * v[key]) for key in keys)
+        low, high = ends if None in ends else sorted(ends)  # type: ignore[type-var]
+        estimate, *shown = (words.format_signed(v[key], text, v["n"]) for key in keys)
+        is_gap = v["comparison"] == "gap"
+        both = " / ".join(
+            words.format_signed(v[key], text) if is_gap else words.format_value(v, key)
+            for key in ("value", "english")
+        )
         rows.append(ForestRow(
-            v, words.tell(v), position(at), position(low), position(high), difference,
-            _interval(v, text), _both(v),
+            v, words.tell(v), at, low, high, estimate, "" if None in ends else " to ".join(shown),
+            "–" if v["value"] is None else both,
         ))  # fmt: skip
-    ticks = [(scale(t), f"{abs(t) * times:.3g}") for t in scale.ticks]
-    unit = words.words()["units"][text.unit][3]
+    times = 100 if text.in_percent else 1
     return Forest(
-        text, sign < 0, unit, words.base_name(first), rows, (scale(-edge), scale.span(2 * edge)),
-        scale(0.0), ticks,
+        text, sign < 0, words.words()["units"][text.unit][3], words.base_name(first), rows,
+        (scale(-edge), scale.span(2 * edge)), scale(0.0),
+        [(scale(tick), f"{abs(tick) * times:.3g}") for tick in scale.ticks],
     )  # fmt: skip
-
-
-def _turn(v: Row, sign: int) -> tuple[float | None, float | None, float | None]:
-    """Return estimate and interval, below 0 where worse."""
-    ends = [None if v[key] is None else sign * v[key] for key in ("ci_low", "ci_high")]
-    low, high = ends if None in ends else sorted(ends)  # type: ignore[type-var]
-    return None if v["estimate"] is None else sign * v["estimate"], low, high
-
-
-def _interval(v: Row, text: DisplayText) -> str:
-    if v["ci_low"] is None or v["ci_high"] is None:
-        return ""
-    low, high = (words.format_signed(v[key], text, v["n"]) for key in ("ci_low", "ci_high"))
-    return f"{low} to {high}"
-
-
-def _both(v: Row) -> str:
-    """Return the values of both sides: '64% / 100%'."""
-    if v["value"] is None:
-        return "–"
-    if v["comparison"] == "gap":
-        return " / ".join(words.format_signed(v[k], words.display(v)) for k in ("value", "english"))
-    return " / ".join(words.format_value(v, key) for key in ("value", "english"))
 
 
 class Point(NamedTuple):

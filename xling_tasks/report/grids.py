@@ -93,29 +93,17 @@ def columns_of(verdicts: Iterable[Row], missing: Iterable[Column] = ()) -> list[
 
 def head_notes(column: Column, verdicts: Iterable[Row]) -> list[str]:
     """Return what stands below a heading: direction, scale, number of questions."""
-    definition, text, table = (
-        CRITERIA[column.criterion].metric(column.metric),
-        column.text,
-        words.words(),
-    )
-    notes = []
-    if definition.higher_is_better is False:
+    text, table, notes = column.text, words.words(), []
+    if CRITERIA[column.criterion].metric(column.metric).higher_is_better is False:
         notes.append(table["fewer" if text.unit == "share" else "lower"])
     if text.unit == "score":
         guessing = table["guessing"].format(chance=f"{text.chance:g}") if text.chance else ""
         notes.append(", ".join(filter(None, ["0 to 1", guessing])))
     counts = sorted({v["n"] for v in verdicts if column_of(v) == column and v["n"]})
     if counts:
-        n = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+        n = " to ".join(unique(f"{count:,}" for count in (counts[0], counts[-1])))
         notes.append(table["questions"][n != "1"].format(n=n))
     return notes
-
-
-def heading_of(column: Column, columns: Sequence[Column]) -> str:
-    """Return a column's heading, with its criterion where another one has the same."""
-    name = column.text.heading
-    alike = [c for c in columns if (c.dataset, c.text.heading) == (column.dataset, name)]
-    return f"{name}: {CRITERIA[column.criterion].title}" if len(alike) > 1 else name
 
 
 def capitalize(text: str) -> str:
@@ -138,12 +126,13 @@ def grid_by_metric(
 ) -> Grid:  # fmt: skip
     """Return languages by metrics, of one model or of a pair; English's values on top."""
     missing, every = missing or {}, [v for _, group in rows for v in group]
-    heads = [
-        Head(heading_of(column, columns), "" if column in missing else f"#{column.criterion}",
-             head_notes(column, every), missing.get(column, ""))
-        for column in columns
-    ]  # fmt: skip
-    lines = []
+    heads, lines = [], []
+    for column in columns:
+        name = column.text.heading
+        if [(c.dataset, c.text.heading) for c in columns].count((column.dataset, name)) > 1:
+            name += f": {CRITERIA[column.criterion].title}"
+        link = "" if column in missing else f"#{column.criterion}"
+        heads.append(Head(name, link, head_notes(column, every), missing.get(column, "")))
     for code, group in rows:
         by = {column_of(v): v for v in group}
         cells = [None if c in missing else make_square(by.get(c), value) for c in columns]
@@ -193,11 +182,7 @@ def grid_of_metric(
         if any((code, model) in by for model in models)
     ]
     base = [_base_value([v for v in verdicts if v["model"] == m], column) for m in models]
-    name = (
-        f"{column.text.name}, {words.dataset_name(column.dataset)}"
-        if with_dataset
-        else column.text.name
-    )
+    data = f", {words.dataset_name(column.dataset)}" if with_dataset else ""
     notes = ", ".join(head_notes(column, verdicts))
-    title = f"{name} ({notes})" if notes else name
+    title = f"{column.text.name}{data}{f' ({notes})' if notes else ''}"
     return Grid(title, [Head(model) for model in models], lines, base)

@@ -39,13 +39,6 @@ class LeadLine(NamedTuple):
     more: str = ""
 
 
-class Lead(NamedTuple):
-    """The finding on one model."""
-
-    first: str
-    lines: list[LeadLine]
-
-
 def overall(verdicts: Iterable[Row]) -> str:
     """Return the verdict on a language: the most urgent of its metrics."""
     kinds = {look(v) for v in verdicts}
@@ -59,24 +52,23 @@ def by_language(verdicts: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     }
     for v in verdicts:
         grouped[v["language"]].append(v)
-    ordered = sorted(grouped.items(), key=lambda item: _badness(item[1]))
+
+    def badness(verdicts: list[Row]) -> tuple[float, ...]:
+        """Order languages: worse in an exam of its own last; how many metrics; harm; size."""
+        worse = [v for v in verdicts if look(v) == "worse"]
+        return (
+            ORDER.index(overall(verdicts)),
+            bool(worse) and _is_of_exams(worse),
+            -len(worse) / (sum(look(v) != "not_measured" for v in verdicts) or 1),
+            min((urgency(v) for v in worse), default=0),
+            min((goodness(v) / v["margin"] for v in worse or verdicts), default=0.0),
+        )
+
+    ordered = sorted(grouped.items(), key=lambda item: badness(item[1]))
     return [
         (code, sorted(group, key=lambda v: (ORDER.index(look(v)), urgency(v))))
         for code, group in ordered
     ]
-
-
-def _badness(verdicts: Sequence[Row]) -> tuple[float, ...]:
-    """Order languages: worse in an exam of its own last; how many metrics; harm; size."""
-    worse = [v for v in verdicts if look(v) == "worse"]
-    scored = sum(look(v) != "not_measured" for v in verdicts) or 1
-    return (
-        ORDER.index(overall(verdicts)),
-        bool(worse) and _is_of_exams(worse),
-        -len(worse) / scored,
-        min((urgency(v) for v in worse), default=0),
-        min((goodness(v) / v["margin"] for v in worse or verdicts), default=0.0),
-    )
 
 
 def _is_of_exams(verdicts: Iterable[Row]) -> bool:
@@ -99,17 +91,39 @@ def list_languages(codes: Sequence[str]) -> str:
     return join(map(language_name, codes))
 
 
-def tell_lead(verdicts: Sequence[Row], most: int) -> Lead:
-    """Describe the finding on one model; at most so many worse languages have a line each."""
-    rows = by_language(verdicts)
+def tell_lead(verdicts: Sequence[Row], most: int) -> tuple[str, list[LeadLine]]:
+    """Describe the finding on one model: a sentence, and a line for each language or group.
+
+    At most so many worse languages have a line each.
+    """
+    rows, texts, lines = by_language(verdicts), words()["headline"], []
     worse = [(code, group) for code, group in rows if overall(group) == "worse"]
-    lines = [_worse_line(code, group) for code, group in worse[:most]]
+    for code, group in worse[:most]:
+        first, name = group[0], lower_first(display(group[0]).name)
+        more = tell_difference(first), count_verdicts(group[1:], "other_metrics")
+        lines.append(LeadLine(
+            "worse", [code], language_name(code), f"{name}: {tell_evidence(first, brief=True)}.",
+            " ".join(filter(None, more)),
+        ))  # fmt: skip
     if remainder := [code for code, _ in worse[most:]]:
-        who = words()["headline"]["others"].format(
-            k=len(remainder), who=join(map(language_name, remainder))
-        )
+        who = texts["others"].format(k=len(remainder), who=join(map(language_name, remainder)))
         lines.append(LeadLine("worse", remainder, who, ""))
-    return Lead(_first_sentence(rows), [*lines, *_other_lines(rows[len(worse) :])])
+    # The others, equal statements together.
+    groups: dict[tuple[str, str], list[tuple[str, list[Row]]]] = {}
+    for code, members in rows[len(worse) :]:
+        groups.setdefault((overall(members), count_verdicts(members)), []).append((code, members))
+    for (kind, text), alike in groups.items():
+        codes = in_order(code for code, _ in alike)
+        leaning = [
+            code for code, members in alike
+            if any(v["reason"] in ("leans", "within") and goodness(v) < 0 for v in members)
+        ]  # fmt: skip
+        extra = texts["open"][len(codes) > 1] if kind == "inconclusive" else ""
+        if leaning:
+            names = list_languages(in_order(leaning))
+            extra = f"{texts['leaning'][len(leaning) > 1].format(who=names)} {extra}".strip()
+        lines.append(LeadLine(kind, codes, list_languages(codes), lower_first(text), extra))
+    return _first_sentence(rows), lines
 
 
 def tell_scores(scores: Sequence[Row]) -> list[LeadLine]:
@@ -158,15 +172,6 @@ def _first_sentence(rows: Sequence[tuple[str, list[Row]]]) -> str:
     return str(form.format(who=name_languages(fine, total) if fine else ""))
 
 
-def _worse_line(code: str, verdicts: Sequence[Row]) -> LeadLine:
-    first = verdicts[0]
-    text = f"{lower_first(display(first).name)}: {tell_evidence(first, brief=True)}."
-    extra = " ".join(
-        filter(None, (tell_difference(first), count_verdicts(verdicts[1:], "other_metrics")))
-    )
-    return LeadLine("worse", [code], language_name(code), text, extra)
-
-
 def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
     """Count how many metrics have which verdict, in words: 'Worse in 1 metric, ...'."""
     kinds, texts = [look(v) for v in verdicts], words()["headline"]["verdicts"]
@@ -177,24 +182,3 @@ def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
     ]
     text = ", ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def _other_lines(rows: Sequence[tuple[str, list[Row]]]) -> list[LeadLine]:
-    """Describe the languages that are not worse, equal statements together."""
-    groups: dict[tuple[str, str], list[tuple[str, list[Row]]]] = {}
-    for code, members in rows:
-        groups.setdefault((overall(members), count_verdicts(members)), []).append((code, members))
-    texts, lines = words()["headline"], []
-    for (kind, text), group in groups.items():
-        codes = in_order(code for code, _ in group)
-        extra = texts["open"][len(codes) > 1] if kind == "inconclusive" else ""
-        if leaning := [code for code, members in group if any(map(_leans, members))]:
-            names = list_languages(in_order(leaning))
-            extra = f"{texts['leaning'][len(leaning) > 1].format(who=names)} {extra}".strip()
-        who = list_languages(codes)
-        lines.append(LeadLine(kind, codes, who, lower_first(text), extra))
-    return lines
-
-
-def _leans(v: Row) -> bool:
-    return v["reason"] in ("leans", "within") and goodness(v) < 0

@@ -13,6 +13,7 @@ from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.languages import language_name
+from xling_tasks.logs.task_groups import group_of
 from xling_tasks.report import charts, costs, grids, html, lead, remarks, words
 from xling_tasks.report.grids import Column, capitalize, column_of
 from xling_tasks.report.paper_tables import make_tables
@@ -48,6 +49,7 @@ def make_page(record: Record, *, published: bool = True, samples: str = "") -> s
     columns = grids.columns_of(verdicts, missing)
     several = len({column.dataset for column in columns}) > 1
     page = Context(record, models, [code for code, _ in rows], several, samples)
+    is_rule = len(models) == 1 and any(remark.kind == "rule" for remark in tellings)
     tables = make_tables(record, published=published)
     criteria = [key for key in CRITERIA if any(column.criterion == key for column in columns)]
     if len(models) == 1:
@@ -58,7 +60,7 @@ def make_page(record: Record, *, published: bool = True, samples: str = "") -> s
         "report.html",
         title=words.join(models) if len(models) <= MANY_MODELS else f"{len(models)} models",
         kicker=kicker_of(scores), meta=meta_of(record), command="xling report",
-        version=__version__, note=_note(models, tellings), heads=heads_of(record),
+        version=__version__, note=texts["rule"] if is_rule else "", heads=heads_of(record),
         overview=overview, costs=costs.tell_costs(record["remarks"]),
         limits=[r for r in tellings if r.place == "limit"],
         notes=[r for r in tellings if r.place == "note"],
@@ -69,12 +71,6 @@ def make_page(record: Record, *, published: bool = True, samples: str = "") -> s
         numbers=verdict_table(verdicts, page.order), kinds=kinds_of(verdicts),
         sources=sources_of(scores),
     )  # fmt: skip
-
-
-def _note(models: Sequence[str], told: Sequence[remarks.RemarkTelling]) -> str:
-    """Return what stands beside the name of a model that is none."""
-    is_rule = len(models) == 1 and any(remark.kind == "rule" for remark in told)
-    return str(words.words()["page"]["rule"]) if is_rule else ""
 
 
 def kinds_of(verdicts: Sequence[Row]) -> list[str]:
@@ -114,24 +110,19 @@ def _section(
             if any(v["estimate"] is not None for v in rows):
                 name = model if len(page.models) > 1 else ""
                 forests.append((name, dataset, charts.make_forest(rows, page.order)))
-    definition = CRITERIA[key]
-    return {
-        "key": key, "title": definition.title, "asks": definition.asks, "grids": tables_of_models,
-        "forests": forests, "sweeps": _sweeps(page, key),
-        "tables": [table for table in tables if table.criterion == key],
-    }  # fmt: skip
-
-
-def _sweeps(page: Context, key: str) -> list[charts.Sweep]:
-    """Return a criterion's metrics over temperature."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for score in page.record["scores"]:
         if score["criterion"] == key and score["metric"] in CRITERIA[key].drawn:
             subject = score["dataset"], score["metric"], score["model"]
             groups.setdefault(subject, []).append(score)
-    result = (charts.make_sweep(item, page.order) for item in groups.values())
-    found = [sweep for sweep in result if sweep is not None]
-    return found if len(page.models) > 1 else [sweep._replace(model="") for sweep in found]
+    sweeps = [s for item in groups.values() if (s := charts.make_sweep(item, page.order))]
+    if len(page.models) == 1:
+        sweeps = [sweep._replace(model="") for sweep in sweeps]
+    return {
+        "key": key, "title": CRITERIA[key].title, "asks": CRITERIA[key].asks, "sweeps": sweeps,
+        "forests": forests, "grids": tables_of_models,
+        "tables": [table for table in tables if table.criterion == key],
+    }  # fmt: skip
 
 
 def verdict_table(verdicts: Sequence[Row], order: Sequence[str], base: str = "English") -> Table:
@@ -156,26 +147,19 @@ def verdict_table(verdicts: Sequence[Row], order: Sequence[str], base: str = "En
                  note=texts["tables"]["numbers"])  # fmt: skip
 
 
-class Source(NamedTuple):
-    """Where data come from, with an address where the citation has one."""
-
-    text: str
-    href: str
-
-
-_ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
-
-
-def sources_of(scores: Sequence[Row]) -> list[Source]:
-    """Return citation and licence of the data."""
+def sources_of(scores: Sequence[Row]) -> list[tuple[str, str]]:
+    """Return citation and licence of the data, with an address where the citation has one."""
     result = []
     for dataset in unique(score["dataset"] for score in scores):
-        rows = next((record for record in DATASETS.values() if record.dataset == dataset), None)
-        citation = words.citation(dataset)
-        if rows is not None and not citation:
-            citation = f"{rows.citation}; licence {rows.licence}"
+        info = next((info for info in DATASETS.values() if info.dataset == dataset), None)
+        group, citation = group_of(dataset), words.words()["page"]["custom"]
+        if group is not None and group.citation:
+            citation = group.citation
+        elif info is not None:
+            citation = f"{info.citation}; licence {info.licence}"
+        found = re.search(r"arXiv:(\d{4}\.\d{4,5})", citation)
         name = capitalize(words.dataset_name(dataset))
-        text = f"{name}: {citation or words.words()['page']['custom']}."
-        found = _ARXIV.search(text)
-        result.append(Source(text, f"https://arxiv.org/abs/{found[1]}" if found else ""))
+        result.append((
+            f"{name}: {citation}.", f"https://arxiv.org/abs/{found[1]}" if found else ""
+        ))  # fmt: skip
     return result

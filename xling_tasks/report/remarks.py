@@ -49,42 +49,32 @@ class RemarkTelling(NamedTuple):
 
 def tell_remarks(rows: Sequence[Row], scores: Sequence[Row]) -> list[RemarkTelling]:
     """Describe what a reader must know first, each kind once, in the order of words.yaml."""
-    rules = [{"kind": "rule", "models": [row["model"]]} for row in rows if _is_rule(row)]
-    every = [*rows, *rules]
-    return [
-        _tell_kind(kind, chosen, scores)
-        for kind in words()["remarks"]
-        if (chosen := [row for row in every if row["kind"] == kind])
-    ]
-
-
-def _is_rule(row: Row) -> bool:
-    return bool(row["kind"] == "model" and str(row["full"]).startswith("xling_baseline"))
-
-
-def _tell_kind(kind: str, rows: Sequence[Row], scores: Sequence[Row]) -> RemarkTelling:
-    texts = words()["remarks"][kind]
-    names = unique(name for row in rows for name in _metric_names(row))
-    cases: dict[str, list[Row]] = {}
+    by_kind: dict[str, list[Row]] = {}
     for row in rows:
-        fields = {key: _format_field(key, value, row) for key, value in row.items()}
-        cases.setdefault(texts["text"].format(**{**fields, **_joined(names, [row])}), []).append(
-            row
-        )
-    lines = [" ".join(filter(None, (text, _where(group, scores)))) for text, group in cases.items()]
-    if len(lines) > SHOWN:
-        lines[SHOWN:] = [words()["page"]["more"].format(n=len(lines) - SHOWN)]
-    title = texts["title"].format(**_joined(names, rows))
-    step = words()["next"][texts["next"]].format() if texts.get("next") else ""
-    return RemarkTelling(kind, title, lines, step, texts["place"], names)
+        by_kind.setdefault(row["kind"], []).append(row)
+        if row["kind"] == "model" and str(row["full"]).startswith("xling_baseline"):
+            by_kind.setdefault("rule", []).append({"kind": "rule", "models": [row["model"]]})
+    tellings = []
+    for kind in (kind for kind in words()["remarks"] if kind in by_kind):
+        texts = words()["remarks"][kind]
+        names = unique(name for row in by_kind[kind] for name in _metric_names(row))
+        metrics = join(map(lower_first, names))
+        cases: dict[str, list[Row]] = {}
+        for row in by_kind[kind]:
+            fields = {key: _format_field(key, value, row) for key, value in row.items()}
+            fields |= {"metrics": metrics, "model": _models([row])}
+            cases.setdefault(texts["text"].format(**fields), []).append(row)
+        lines = [f"{text} {_where(group, scores)}".strip() for text, group in cases.items()]
+        if len(lines) > SHOWN:
+            lines[SHOWN:] = [words()["page"]["more"].format(n=len(lines) - SHOWN)]
+        title = texts["title"].format(metrics=metrics, model=_models(by_kind[kind]))
+        step = words()["next"][texts["next"]].format() if texts.get("next") else ""
+        tellings.append(RemarkTelling(kind, title, lines, step, texts["place"], names))
+    return tellings
 
 
-def _joined(names: Sequence[str], rows: Sequence[Row]) -> dict[str, str]:
-    models = unique(
-        str(model) for row in rows for model in row.get("models", [row.get("model", "")])
-    )
-    metrics = [lower_first(name) for name in names]
-    return {"metrics": join(metrics) if metrics else "", "model": join(models or [""])}
+def _models(rows: Sequence[Row]) -> str:
+    return join(unique(str(m) for row in rows for m in row.get("models", [row.get("model", "")])))
 
 
 def _metric_names(row: Row) -> list[str]:
@@ -121,39 +111,25 @@ def _where(rows: Sequence[Row], scores: Sequence[Row]) -> str:
     """Describe in which languages, criteria and models a case is so, if not in all."""
     parts = []
     names: dict[str, Callable[[str], str]] = {
-        "model": str, "dataset": dataset_name, "criterion": _title, "language": language_name,
+        "model": str, "dataset": dataset_name, "language": language_name,
+        "criterion": lambda key: CRITERIA[key].title if key in CRITERIA else key,
     }  # fmt: skip
-    for key, name in names.items():
+    for key in ("model", "dataset", "criterion", "language"):
         chosen = unique(row[key] for row in rows if row.get(key))
         present = {s[key] for s in scores if ":" not in s["language"] and s["language"] != "avg"}
         if chosen and set(chosen) != present:
             ordered = in_order(chosen) if key == "language" else chosen
             extra = [f"{len(chosen) - NAMED} more"] if len(chosen) > NAMED else []
-            parts.append(join([*map(name, ordered[:NAMED]), *extra]))
+            parts.append(join([*map(names[key], ordered[:NAMED]), *extra]))
     return f"({'; '.join(parts)})" if parts else ""
 
 
-def _title(criterion: str) -> str:
-    return CRITERIA[criterion].title if criterion in CRITERIA else criterion
-
-
 class Step(NamedTuple):
-    """What to run next, and what it would answer."""
+    """What to run next, the metrics that it would answer, and for which languages."""
 
     text: str
     metrics: list[str]
-    languages: list[str]
-
-    @property
-    def where(self) -> str:
-        """The languages in words."""
-        return list_languages(self.languages) if self.languages else ""
-
-    @property
-    def about(self) -> str:
-        """What it would answer, in brackets."""
-        location = f" in {self.where}" if self.languages else ""
-        return f" ({'; '.join(map(lower_first, self.metrics))}{location})" if self.metrics else ""
+    where: str
 
 
 def tell_steps(verdicts: Sequence[Row], remarks: Sequence[RemarkTelling]) -> list[Step]:
@@ -173,7 +149,7 @@ def tell_steps(verdicts: Sequence[Row], remarks: Sequence[RemarkTelling]) -> lis
             metrics[display(v).name] = codes[v["language"]] = None
     last = tuple(words()["next"][key].partition("{")[0] for key in ("too_many", "label"))
     return [
-        Step(text, list(metrics), in_order(codes))
+        Step(text, list(metrics), list_languages(in_order(codes)) if codes else "")
         for text, (metrics, codes) in sorted(
             result.items(), key=lambda item: item[0].startswith(last)
         )
@@ -185,4 +161,7 @@ def plain_lines(remarks: Sequence[RemarkTelling], steps: Sequence[Step]) -> Iter
     for remark in remarks:
         if remark.place == "limit":
             yield f"Limit: {remark.title}. {' '.join(remark.lines)}".replace("`", "")
-    yield from (f"Next: {step.text}{step.about}".replace("`", "") for step in steps)
+    for step in steps:
+        about = f" ({'; '.join(map(lower_first, step.metrics))}" if step.metrics else ""
+        about += f" in {step.where})" if about and step.where else ")" if about else ""
+        yield f"Next: {step.text}{about}".replace("`", "")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from xling_tasks.languages import language_name
 from xling_tasks.report import costs, lead, remarks, words
 from xling_tasks.report.grids import Column, capitalize, columns_of
-from xling_tasks.report.lead import Lead
+from xling_tasks.report.lead import LeadLine
 from xling_tasks.report.words import Row, unique
 
 Record = Mapping[str, Any]
@@ -19,10 +19,11 @@ MANY_MODELS = 4
 
 
 class Head(NamedTuple):
-    """The finding on one model, and what was not measured: names and reason."""
+    """The finding on one model; `missing`: what was not measured, with the reason."""
 
     model: str
-    lead: Lead
+    first: str
+    lines: list[LeadLine]
     missing: list[tuple[str, str]]
 
 
@@ -67,51 +68,38 @@ def meta_of(record: Record) -> str:
 
 def heads_of(record: Record) -> list[Head]:
     """Return the finding on each model; of more than `MANY_MODELS` a sentence each."""
-    models = models_of(record)
-    heads = []
+    models, heads = models_of(record), []
     for model in models:
         rows = [v for v in record["verdicts"] if v["model"] == model]
-        found = lead.tell_lead(rows, most=5 if len(models) == 1 else 1)
+        first, lines = lead.tell_lead(rows, most=5 if len(models) == 1 else 1)
         if not rows:
-            scores = [score for score in record["scores"] if score["model"] == model]
-            found = found._replace(lines=lead.tell_scores(scores))
-        found = found if len(models) <= MANY_MODELS else found._replace(lines=[])
-        heads.append(Head(model if len(models) > 1 else "", found, []))
-    if heads:
-        heads[-1] = heads[-1]._replace(missing=_name_missing(record["remarks"]))
-    return heads
-
-
-def _name_missing(remarks: Sequence[Row]) -> list[tuple[str, str]]:
-    """Name the metrics that were not measured, those with one reason together."""
+            lines = lead.tell_scores([s for s in record["scores"] if s["model"] == model])
+        shown = lines if len(models) <= MANY_MODELS else []
+        heads.append(Head(model if len(models) > 1 else "", first, shown, []))
+    # The metrics that were not measured, those with one reason together.
     groups: dict[str, list[str]] = {}
-    missing = missing_columns(remarks)
+    missing = missing_columns(record["remarks"])
     for column in columns_of([], missing):
         groups.setdefault(missing[column], []).append(words.lower_first(column.text.name))
     labels = [(words.join(unique(names)), reason) for reason, names in groups.items()]
-    return [
-        (capitalize(names) if not index else names, reason)
-        for index, (names, reason) in enumerate(labels)
-    ]
+    for index, (names, reason) in enumerate(labels if heads else []):
+        heads[-1].missing.append((names if index else capitalize(names), reason))
+    return heads
 
 
 def summarize(record: Record) -> Iterator[str]:
     """Yield what was asked, the finding, limits, and what to run next, a line each."""
     tellings = remarks.tell_remarks(record["remarks"], record["scores"])
     yield meta_of(record)
+    labels = words.words()["verdicts"]
     for head in heads_of(record):
-        yield f"{head.model}: {head.lead.first}" if head.model else head.lead.first
-        yield from (f"- {line}" for line in _lead_lines(head))
+        yield f"{head.model}: {head.first}" if head.model else head.first
+        for line in head.lines:
+            text = " ".join(filter(None, (line.text, line.more)))
+            word = f"{labels[line.look][0]}: " if line.look else ""
+            yield f"- {word}{line.who}{': ' if text else ''}{text}"
+        if head.missing:
+            sentences = "; ".join(f"{names} ({reason})" for names, reason in head.missing)
+            yield f"- {labels['not_measured'][0]}: {sentences}."
     yield from costs.tell_costs(record["remarks"])
     yield from remarks.plain_lines(tellings, remarks.tell_steps(record["verdicts"], tellings))
-
-
-def _lead_lines(head: Head) -> Iterator[str]:
-    labels = words.words()["verdicts"]
-    for line in head.lead.lines:
-        text = " ".join(filter(None, (line.text, line.more)))
-        word = f"{labels[line.look][0]}: " if line.look else ""
-        yield f"{word}{line.who}{': ' if text else ''}{text}"
-    if head.missing:
-        sentences = "; ".join(f"{names} ({reason})" for names, reason in head.missing)
-        yield f"{labels['not_measured'][0]}: {sentences}."

@@ -54,7 +54,8 @@ class Table:
     def columns(self) -> list[str]:
         """The columns that have any value, in their order."""
         names = dict.fromkeys(name for row in self.rows for name in row)
-        return [name for name in names if any(not _is_empty(row.get(name)) for row in self.rows)]
+        empty = (None, "", Estimate(None), Estimate(None, percent=True))
+        return [name for name in names if any(row.get(name) not in empty for row in self.rows)]
 
     @cached_property
     def shown(self) -> list[tuple[str, bool]]:
@@ -65,10 +66,6 @@ class Table:
             for name in self.columns
             if name not in self.csv_only
         ]
-
-
-def _is_empty(cell: Cell) -> bool:
-    return cell is None or cell == "" or (isinstance(cell, Estimate) and cell.value is None)
 
 
 def format_cell(cell: Cell) -> str:

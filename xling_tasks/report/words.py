@@ -14,7 +14,7 @@ from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.criteria import CRITERIA, DisplayText
 from xling_tasks.languages import language_name
-from xling_tasks.logs.task_groups import TaskGroup, known_groups
+from xling_tasks.logs.task_groups import group_of
 
 Row = Mapping[str, Any]
 
@@ -70,7 +70,7 @@ def unique(items: Iterable[Any]) -> list[Any]:
 
 def join(items: Iterable[str]) -> str:
     """Join names: 'Chinese, Hindi and Spanish'."""
-    *first, last = items
+    *first, last = [*items] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -86,21 +86,10 @@ def lower_first(text: str) -> str:
 
 def dataset_name(key: str) -> str:
     """Return a dataset's name in a text; of a family of other people's tasks its own title."""
-    family, _, part = key.partition(": ")
-    if (present := _families().get(family)) and present.title:
-        return f"{present.title}: {part.replace('_', ' ')}" if part else present.title
+    if (group := group_of(key)) and group.title:
+        part = key.partition(": ")[2].replace("_", " ")
+        return f"{group.title}: {part}" if part else group.title
     return str(words()["datasets"].get(key, key))
-
-
-def citation(dataset: str) -> str:
-    """Return how a family of other people's tasks is cited; empty for what is no family."""
-    present = _families().get(dataset.partition(": ")[0])
-    return present.citation if present else ""
-
-
-@cache
-def _families() -> dict[str, TaskGroup]:
-    return {family.name: family for family in known_groups()}
 
 
 # Numbers: one rounding everywhere. Shares in percent, their differences with a decimal from 1,000
@@ -151,19 +140,6 @@ def format_number(value: float | None, text: DisplayText) -> str:
     return format_share(value) if text.in_percent else f"{value:.2f}".replace("-", MINUS)
 
 
-def format_p(p: float | None) -> str:
-    """Format a p-value."""
-    if p is None:
-        return "no test"
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
-
-
-def round_up(number: int) -> int:
-    """Round a needed number of questions up to two digits."""
-    unit: int = 10 ** max(0, len(str(number)) - 2)
-    return -(-number // unit) * unit
-
-
 # A verdict
 
 
@@ -182,15 +158,10 @@ def tell(v: Row) -> Telling:
     """Describe a verdict."""
     tags = [words()["tags"][tag] for tag in v["tags"] if tag in words()["tags"]]
     return Telling(
-        look=look(v),
-        word=words()["verdicts"][look(v)][0],
-        name=", ".join([display(v).name, *tags]),
-        language=language_name(v["language"]),
-        evidence=tell_evidence(v),
-        difference=tell_difference(v),
-        reason=tell_reason(v),
-        step=tell_step(v),
-    )
+        look(v), words()["verdicts"][look(v)][0], ", ".join([display(v).name, *tags]),
+        language_name(v["language"]), tell_evidence(v), tell_difference(v), tell_reason(v),
+        tell_step(v),
+    )  # fmt: skip
 
 
 def base_name(v: Row) -> str:
@@ -222,17 +193,16 @@ def tell_evidence(v: Row, brief: bool = False) -> str:
     kind = text.evidence
     if kind == "recalls" and "correct" not in counts:
         kind = "score"
-    if kind == "exam" and "value" not in counts:
+    elif kind == "exam" and "value" not in counts:
         kind = "above"
-    if kind == "agreement" and v["reason"] == "floor":
+    elif kind == "agreement" and v["reason"] == "floor":
         kind = "agreement_alone"
     if brief:
         kind = "brief_recalls" if kind == "recalls" else "brief"
     sentence = str(rows[kind].format(**{**fields, **recalls, **pair}))
-    lost = [] if brief else tell_outcomes(v["outcomes"], of_model=True)
-    return (
-        f"{sentence} {rows['lost'].format(kinds=', '.join(lost), **fields)}" if lost else sentence
-    )
+    if lost := [] if brief else tell_outcomes(v["outcomes"], of_model=True):
+        sentence += f" {rows['lost'].format(kinds=', '.join(lost), **fields)}"
+    return sentence
 
 
 def tell_outcomes(outcomes: Mapping[str, int], of_model: bool = False) -> list[str]:
@@ -249,23 +219,19 @@ def tell_difference(v: Row) -> str:
     rows, text, n = words()["difference"], display(v), v["n"]
     larger, fewer, unit, _ = words()["units"][text.unit]
     low, high, estimate = v["ci_low"], v["ci_high"], v["estimate"]
-    size = format_size(estimate, text, n)
-    fields = {"unit": _singular(unit, size), "up": larger, "down": fewer, "size": size}
-    fields["side"] = larger if estimate > 0 else fewer
-    if low is None or high is None:
-        return " ".join(rows["alone"].format(**fields).split())
-    ends = [format_size(end, text, n) for end in (low, high)]
-    kind = "across" if float(size) else "none"
-    if kind == "none":
-        fields["unit"] = _singular(unit, ends[0])
-    if float(size) and low * high > 0:
-        ordered = sorted((low, high), key=abs)
-        kind, ends = "one_side", [format_size(x, text, n, exact=True) for x in ordered]
-    return " ".join(rows[kind].format(low=ends[0], high=ends[1], **fields).split())
-
-
-def _singular(unit: str, size: str) -> str:
-    return unit.removesuffix("s") if size == "1" else unit
+    kind, size, ends, first = "alone", format_size(estimate, text, n), ["", ""], ""
+    if low is not None and high is not None:
+        kind, ends = "across", [format_size(end, text, n) for end in (low, high)]
+        if not float(size):
+            kind, first = "none", ends[0]
+        elif low * high > 0:
+            ordered = sorted((low, high), key=abs)
+            kind, ends = "one_side", [format_size(x, text, n, exact=True) for x in ordered]
+    sentence = rows[kind].format(
+        unit=unit.removesuffix("s") if (first or size) == "1" else unit, up=larger, down=fewer,
+        size=size, side=larger if estimate > 0 else fewer, low=ends[0], high=ends[1],
+    )  # fmt: skip
+    return " ".join(sentence.split())
 
 
 def tell_margin(v: Row) -> str:
@@ -286,13 +252,22 @@ def tell_reason(v: Row) -> str:
         f"{table['ways'][method].format(**members)}: {labels[group][0].lower()}"
         for method, group in v["ways"].items()
     ]
+    differs = [
+        table["differs"].format(what=name, value=value, base=base_name(v), english=english)
+        if english
+        else f"{name}: {value}"
+        for name, value, english in v["differs"]
+    ]
+    extra = [f"and {len(differs) - 3} more"] if len(differs) > 3 else []
+    p = v["p_adjusted"]
+    p_text = "no test" if p is None else f"p = {p:.{3 if p < 0.1 else 2}f}"
     fields = {
-        "family": count_noun(v["family"], table["comparisons"]), "p": format_p(v["p_adjusted"]),
-        "margin": tell_margin(v),
+        "family": count_noun(v["family"], table["comparisons"]), "margin": tell_margin(v),
+        "p": "p < 0.001" if p is not None and p < 0.001 else p_text,
         "n": count_noun(v["n"], table["questions"]), "language": language_name(v["language"]),
         "side": labels["worse" if goodness(v) < 0 else "better"][0].lower(),
         "unparsed": " and ".join(lost) or "Replies", "ways": "; ".join(methods),
-        "differs": _tell_differs(v),
+        "differs": "; ".join([*differs[:3], *extra]),
     }  # fmt: skip
     reason = str(table["reasons"][v["reason"]].format(**fields))
     if lost and v["verdict"] in ("worse", "better", "equivalent"):
@@ -300,28 +275,14 @@ def tell_reason(v: Row) -> str:
     return reason
 
 
-def _tell_differs(v: Row) -> str:
-    """Describe in what two were run differently: the first three, and how many more."""
-    form, base = words()["differs"], base_name(v)
-    lines = [
-        form.format(what=name, value=value, base=base, english=english)
-        if english
-        else f"{name}: {value}"
-        for name, value, english in v["differs"]
-    ]
-    extra = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
-    return "; ".join([*lines[:3], *extra])
-
-
 def tell_step(v: Row, needed: int | None = None) -> str:
     """Describe what to do about a verdict; `needed` stands for its own number of questions."""
     if not v["next"]:
         return ""
-    number = needed or v["n_needed"]
+    number = needed or v["n_needed"] or 0
     kind = "few" if v["next"] == "more" and not number else v["next"]
-    fields = {
-        "n": f"{v['n'] or 0:,}", "asked": f"{v['n_asked'] or 0:,}", "margin": tell_margin(v),
-        "available": f"{v['n_available'] or 0:,}", "needed": f"{round_up(number or 0):,}",
-        "dataset": dataset_name(v["dataset"]),
-    }  # fmt: skip
-    return str(words()["next"][kind].format(**fields))
+    return str(words()["next"][kind].format(
+        n=f"{v['n'] or 0:,}", asked=f"{v['n_asked'] or 0:,}", margin=tell_margin(v),
+        available=f"{v['n_available'] or 0:,}", needed=f"{number:,}",
+        dataset=dataset_name(v["dataset"]),
+    ))  # fmt: skip

@@ -13,13 +13,12 @@ from xling_tasks.report.annotations import read_annotations
 from xling_tasks.report.compare.page import Record, make_page, summarize
 from xling_tasks.report.compare.pairs import (
     align,
-    describe_differences,
+    differences,
     find_remarks,
     one_model,
     shared_tasks,
 )
 from xling_tasks.report.compare.verdicts import compare_models, comparison_rows, labelled_once
-from xling_tasks.report.data import Model
 from xling_tasks.report.lists import check_options, find_notes
 from xling_tasks.report.record import Remark
 from xling_tasks.secrets import public
@@ -70,10 +69,17 @@ def make_record(options: argparse.Namespace) -> Record:
     """Return the content of `compare.json`."""
     chosen = check_options(options)
     a, b = (one_model(folder, options.family) for folder in (options.a, options.b))
-    names = name_models((a, b), (options.a, options.b))
+    names = a.name, b.name
+    if a.name == b.name:
+        names = f"{a.name} ({options.a})", f"{b.name} ({options.b})"
     pair = shared_tasks(a, b, options.metrics)
     pairs, changed, about_questions = align(pair)
-    unlike = [*describe_differences(pair), *changed]
+    unlike = []
+    for found in differences(pair):
+        extra = len(found.tasks) - 1
+        tasks = found.tasks[0] + (f" and {extra} more" if extra else "")
+        unlike.append(f"{found.what}: {found.first} (A), {found.other} (B) in {tasks}")
+    unlike += changed
     if unlike and not options.force:
         raise DataError(
             f"A ({options.a}) and B ({options.b}) were run with different settings: "
@@ -102,9 +108,3 @@ def make_record(options: argparse.Namespace) -> Record:
         "options": asdict(chosen),
     })  # fmt: skip
     return record
-
-
-def name_models(models: tuple[Model, Model], folders: tuple[str, str]) -> tuple[str, str]:
-    """Name two models; those with one name by their folders, too."""
-    a, b = models[0].name, models[1].name
-    return (a, b) if a != b else (f"{a} ({folders[0]})", f"{b} ({folders[1]})")

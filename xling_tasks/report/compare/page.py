@@ -27,35 +27,22 @@ def find(record: Record, kind: str) -> list[Row]:
 
 def tell_findings(record: Record) -> list[str]:
     """Describe first whether the gap to English changed, then where B is worse or better."""
-    gaps, models = find(record, "gap"), find(record, "models")
-    levelled = [v for v in gaps if v["reason"] == "gap_levelled"]
-    of_gaps = [
-        ("larger", _of(gaps, "worse")),
-        ("smaller", _of(gaps, "better")),
-        ("levelled", levelled),
-    ]
-    of_models = [(verdict, _of(models, verdict)) for verdict in ("worse", "better")]
-    first = _tell(record, of_gaps, gaps, "none_gap") if gaps else ""
-    return [text for text in (first, _tell(record, of_models, models, "none")) if text]
-
-
-def _of(verdicts: Sequence[Row], verdict: str) -> list[Row]:
-    return [v for v in verdicts if v["verdict"] == verdict]
-
-
-def _tell(
-    record: Record, found: Sequence[tuple[str, list[Row]]], every: Sequence[Row], nothing: str
-) -> str:
-    texts, total = words.words()["headline"]["models"], len({v["language"] for v in every})
+    texts, lines = words.words()["headline"]["models"], []
     names = {"a": record["a"], "b": record["b"]}
-    parts = [
-        texts[key].format(
-            **names, who=lead.name_languages(unique(v["language"] for v in group), total)
-        )
-        for key, group in found
-        if group
-    ]
-    return " ".join(parts) or str(texts[nothing].format(**names))
+    for kind, nothing, keys in (
+        ("gap", "none_gap", {"larger": "worse", "smaller": "better", "levelled": "gap_levelled"}),
+        ("models", "none", {"worse": "worse", "better": "better"}),
+    ):
+        verdicts, parts = find(record, kind), []
+        total = len({v["language"] for v in verdicts})
+        for key, wanted in keys.items():
+            found = [v["language"] for v in verdicts if wanted in (v["verdict"], v["reason"])]
+            if found:
+                who = lead.name_languages(unique(found), total)
+                parts.append(texts[key].format(**names, who=who))
+        if verdicts or kind == "models":
+            lines.append(" ".join(parts) or texts[nothing].format(**names))
+    return lines
 
 
 def order_languages(record: Record) -> ByLanguage:
@@ -85,13 +72,20 @@ def make_page(record: Record) -> str:
     a, b, rows = record["a"], record["b"], order_languages(record)
     order, columns = [code for code, _ in rows], grids.columns_of(models)
     tellings = remarks.tell_remarks(record["remarks"], [])
+    data = unique(words.dataset_name(v["dataset"]) for v in models) or ["nothing"]
     gap_rows = [
         (code, [v for v in gaps if v["language"] == code]) for code in order if code != ENGLISH
     ]
-    names = {"a": a, "b": b}
+    names, forests = {"a": a, "b": b}, []
+    for column in columns:
+        one, gap = ([v for v in some if column_of(v) == column] for some in (models, gaps))
+        if any(v["estimate"] is not None for v in one):
+            gap_chart = charts.make_forest(gap, order) if gap else None
+            forests.append((charts.make_forest(one, order), gap_chart))
     return html.render(
         "compare.html",
-        title=f"{b} compared with {a}", kicker="Comparison of two models", meta=_meta(models),
+        title=f"{b} compared with {a}", kicker="Comparison of two models", 
+        meta=f"{grids.capitalize(words.join(data))}. Both models answered the same questions.",
         command="xling compare", version=__version__, **names, first=tell_findings(record),
         overview=grids.grid_by_metric(
             rows, columns, texts["compare"].format(**names), value=_format_pair, is_pair=True
@@ -103,18 +97,10 @@ def make_page(record: Record) -> str:
         notes=[r for r in tellings if r.place == "note"],
         steps=remarks.tell_steps(record["verdicts"], tellings),
         languages=[_language(code, item, gaps) for code, item in rows],
-        forests=[
-            _forests(column, models, gaps, order) for column in columns
-            if any(v["estimate"] is not None for v in models if column_of(v) == column)
-        ],
+        forests=forests,
         tables=[verdict_table(item, order, base="Baseline") for item in (models, gaps) if item],
         kinds=kinds_of(record["verdicts"]),
     )  # fmt: skip
-
-
-def _meta(verdicts: Sequence[Row]) -> str:
-    names = unique(words.dataset_name(v["dataset"]) for v in verdicts) or ["nothing"]
-    return f"{grids.capitalize(words.join(names))}. Both models answered the same questions."
 
 
 def _format_pair(v: Row) -> str:
@@ -133,10 +119,3 @@ def _language(code: str, verdicts: Sequence[Row], gaps: Sequence[Row]) -> dict[s
         "gaps": [(words.tell(v), grids.verdict_anchor(v)) for v in fell],
         "counts": lead.count_verdicts(verdicts),
     }  # fmt: skip
-
-
-def _forests(
-    column: grids.Column, models: Sequence[Row], gaps: Sequence[Row], order: Sequence[str]
-) -> tuple[charts.Forest, charts.Forest | None]:
-    rows, fell = ([v for v in some if column_of(v) == column] for some in (models, gaps))
-    return charts.make_forest(rows, order), charts.make_forest(fell, order) if fell else None

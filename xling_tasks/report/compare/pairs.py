@@ -47,41 +47,33 @@ def one_model(item: str, families: Sequence[str] = ()) -> Model:
 
 
 def shared_tasks(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Shared]:
-    """Return the tasks of both with logged samples, and the metrics to compare of each."""
-    remaining = {task.results.task: task for task in b.tasks}
-    two = [
-        (task, remaining[task.results.task]) for task in a.tasks if task.results.task in remaining
-    ]
-    two.sort(key=lambda pair: (rank(pair[0].task_key.language), pair[0].results.task))
-    if wanted:
-        present = {
-            metric_key_of(rows.task_key, name)[0].metric for rows, _ in two for name in rows.scores
-        }
-        names = present.union(*(rows.scores for rows, _ in two))
-        for word in wanted:
-            if word not in names:
-                hint = did_you_mean(word, present)
-                raise SettingError(f"--metrics {word}: no metric of both runs.{hint}")
-    compared = [(rows, other, _metrics(rows, other, wanted)) for rows, other in two]
-    return [item for item in compared if item[2] and item[0].ids and item[1].ids]
+    """Return the tasks of both with logged samples, and the metrics to compare of each.
 
-
-def _metrics(a: Task, b: Task, wanted: Sequence[str] | None) -> list[str]:
-    """Return metrics of both runs: those asked for, else primary ones and those with a direction.
-
-    Of coverage primary ones only.
+    Those are the metrics asked for, else primary ones and those with a direction; of coverage
+    primary ones only.
     """
-    names = []
-    for name in a.scores:
-        metric = metric_key_of(a.task_key, name)[0].metric
-        if wanted:
-            chosen = name in wanted or metric in wanted
-        else:
-            chosen = a.directions.get(name) is not None and metric not in COVERAGE
-            chosen = chosen or name in a.endpoints
-        if chosen and name in b.scores and (name in a.columns or name in b.columns):
-            names.append(name)
-    return names
+    remaining = {task.results.task: task for task in b.tasks}
+    two = [(x, remaining[x.results.task]) for x in a.tasks if x.results.task in remaining]
+    two.sort(key=lambda pair: (rank(pair[0].task_key.language), pair[0].results.task))
+    stems = {name: metric_key_of(x.task_key, name)[0].metric for x, _ in two for name in x.scores}
+    for word in wanted or ():
+        if word not in {*stems, *stems.values()}:
+            hint = did_you_mean(word, set(stems.values()))
+            raise SettingError(f"--metrics {word}: no metric of both runs.{hint}")
+    compared = []
+    for rows, other in two:
+        names = []
+        for name in (name for name in rows.scores if name in other.scores):
+            chosen = name in rows.endpoints or (
+                rows.directions.get(name) is not None and stems[name] not in COVERAGE
+            )
+            if wanted:
+                chosen = name in wanted or stems[name] in wanted
+            if chosen and (name in rows.columns or name in other.columns):
+                names.append(name)
+        if names and rows.ids and other.ids:
+            compared.append((rows, other, names))
+    return compared
 
 
 def align(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[Remark]]:
@@ -111,11 +103,8 @@ def align(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[Remark]]:
             }))  # fmt: skip
         if equal:
             pairs.append(Pair(a.select(equal), b.select(equal), names))
-    return pairs, _group(changed), remarks
-
-
-def _group(tasks_by_text: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{text} ({', '.join(tasks)})" for text, tasks in tasks_by_text.items()]
+    refused = [f"{text} ({', '.join(tasks)})" for text, tasks in changed.items()]
+    return pairs, refused, remarks
 
 
 def contents(task: Task, languages: set[str]) -> dict[str, str]:
@@ -133,49 +122,28 @@ def contents(task: Task, languages: set[str]) -> dict[str, str]:
 
 
 def find_remarks(a: Model, b: Model, names: tuple[str, str]) -> Iterator[Remark]:
-    """Yield what is no reason to refuse, but to know: files, versions, and what one model lacks."""
-    runs = [{task.results.run.path.resolve() for task in model.tasks} for model in (a, b)]
-    if runs[0] & runs[1]:
-        yield Remark("same_file")
+    """Yield what is no reason to refuse, but to know: versions, and what one model lacks."""
     if a.full == b.full:
         yield Remark("same_model")
-    versions = [sorted({task.results.lm_eval for task in model.tasks}) for model in (a, b)]
-    seeds = [
+    found = {"lm_eval": [sorted({t.results.lm_eval for t in x.tasks}) for x in (a, b)]}
+    found["sampling_seed"] = [
         sorted({str(task.recorded("settings").get("sampling_seed")) for task in model.tasks})
         for model in (a, b)
     ]
-    for name, values in (("lm_eval", versions), ("sampling_seed", seeds)):
+    for what, values in found.items():
         if values[0] != values[1]:
-            display = [", ".join(item) for item in values]
-            yield Remark(
-                "settings_between_models", {"models": list(names), "what": name, "values": display}
-            )
+            row = {"models": list(names), "what": what, "values": list(map(", ".join, values))}
+            yield Remark("settings_between_models", row)
     tasks = [{task.results.task: task for task in model.tasks} for model in (a, b)]
-    yield from _lacking(names[0], tasks[0], tasks[1])
-    yield from _lacking(names[1], tasks[1], tasks[0])
-
-
-def _lacking(model: str, own: Mapping[str, Task], other: Mapping[str, Task]) -> Iterator[Remark]:
-    """Yield the tasks and metrics of one model that the other lacks, or that are undefined."""
-    pair = [name for name in own if name in other]
-    if single := sorted(own.keys() - other.keys()):
-        yield Remark("only_in", {"model": model, "names": single})
-    if unlogged := sorted(name for name in pair if not own[name].ids):
-        yield Remark("no_samples", {"model": model, "tasks": unlogged})
-    for name in pair:
-        a, b = own[name], other[name]
-        metrics = {
-            "only_in": [x for x in a.scores if x not in b.scores],
-            "undefined": [x for x, value in a.scores.items() if value is None],
-            "not_per_question": [
-                x for x, value in a.scores.items()
-                if a.ids and value is not None and a.directions.get(x) is not None
-                and x not in a.columns
-            ],
-        }  # fmt: skip
-        for kind, found in metrics.items():
-            if found:
-                yield Remark(kind, {"model": model, "task": name, "names": found})
+    for name, own, other in zip(names, tasks, reversed(tasks), strict=True):
+        if single := sorted(own.keys() - other.keys()):
+            yield Remark("only_in", {"model": name, "names": single})
+        shared = [task for task in own if task in other]
+        if unlogged := sorted(task for task in shared if not own[task].ids):
+            yield Remark("no_samples", {"model": name, "tasks": unlogged})
+        for task in shared:
+            if missing := [x for x in own[task].scores if x not in other[task].scores]:
+                yield Remark("only_in", {"model": name, "task": task, "names": missing})
 
 
 # Whether they were made alike: what would make a difference between models meaningless
@@ -185,61 +153,42 @@ def differences(pairs: Iterable[tuple[Task, Task, Sequence[str]]]) -> list[Diffe
     """Return everything that makes scores of two runs incomparable, each once with its tasks.
 
     Of the same task of A and of B, for the metrics that are compared: settings, prompts, data,
-    generation and chat template first, then signatures.
+    generation and chat template first, then signatures: what only one of the two has.
     """
     tasks: dict[tuple[str, str, str], dict[str, None]] = {}
     signed: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for a, b, names in pairs:
-        task = a.results.task
+        task, is_changed = a.results.task, False
         for found in find_differences([(a.results, b.results)]):
-            values = _shorten(found.first, found.other)
-            tasks.setdefault((found.what, *values), {})[task] = None
-        changed = list(_signatures(a, b, names))
-        for metric, rows, other in changed:
-            metrics, total = signed.setdefault((rows, other), ({}, {}))
-            metrics[metric] = total[task] = None
-        rows, other = (str(member.results.xling.get("version")) for member in (a, b))
-        if changed and rows != other:
-            tasks.setdefault(("version of xling-tasks", rows, other), {})[task] = None
+            tasks.setdefault((found.what, found.first, found.other), {})[task] = None
+        for name in names:
+            first, second = (
+                identity_in_signature(str(x.recorded("signatures").get(name, "none"))).split("|")
+                for x in (a, b)
+            )
+            if first != second:
+                is_changed = True
+                only = [
+                    "|".join([part for part in x if part not in y] or x)
+                    for x, y in ((first, second), (second, first))
+                ]
+                metrics, total = signed.setdefault((only[0], only[1]), ({}, {}))
+                metrics[metric_key_of(a.task_key, name)[0].metric] = total[task] = None
+        versions = [str(x.results.xling.get("version")) for x in (a, b)]
+        if is_changed and versions[0] != versions[1]:
+            tasks.setdefault(("version of xling-tasks", versions[0], versions[1]), {})[task] = None
+    for values, (metrics, total) in signed.items():
+        tasks[(f"signature of {', '.join(metrics)}", *values)] = total
     return [
-        *(Difference(*key, tuple(names)) for key, names in tasks.items()),
-        *(
-            Difference(f"signature of {', '.join(metrics)}", *_shorten(*values), tuple(total))
-            for values, (metrics, total) in signed.items()
-        ),
+        Difference(what, *_shorten(first, other), tuple(names))
+        for (what, first, other), names in tasks.items()
     ]
-
-
-def describe_differences(pairs: Sequence[tuple[Task, Task, Sequence[str]]]) -> list[str]:
-    """Return a line for each difference: its value in A and in B, and in which tasks."""
-    lines = []
-    for found in differences(pairs):
-        extra = len(found.tasks) - 1
-        tasks = found.tasks[0] + (f" and {extra} more" if extra else "")
-        lines.append(f"{found.what}: {found.first} (A), {found.other} (B) in {tasks}")
-    return lines
-
-
-def _signatures(a: Task, b: Task, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (metric, what only A's signature has, what only B's has) of metrics that differ."""
-    rows, other = (task.recorded("signatures") for task in (a, b))
-    for name in names:
-        first, second = (
-            identity_in_signature(str(task.get(name, "none"))) for task in (rows, other)
-        )
-        if first != second:
-            parts = first.split("|"), second.split("|")
-            only = ["|".join(part for part in x if part not in y) for x, y in (parts, parts[::-1])]
-            metric = metric_key_of(a.task_key, name)[0].metric
-            yield metric, only[0] or first, only[1] or second
 
 
 def _shorten(a: str, b: str) -> tuple[str, str]:
     """Return two texts, shortened to where they begin to differ."""
-    start = 0
-    if max(len(a), len(b)) > _WIDTH:
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))
-        start = max(0, sum(1 for _ in alike) - _WIDTH // 4)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+    start = max(0, alike - _WIDTH // 4) if max(len(a), len(b)) > _WIDTH else 0
     first, second = (
         "…" * (start > 0) + text[start : start + _WIDTH] + "…" * (len(text) > start + _WIDTH)
         for text in (a, b)

@@ -40,10 +40,17 @@ def compare_models(
         options: How verdicts are made.
         people: People's labels, which correct the judge's.
     """
-    metrics = _primary_metrics(pairs)
-    between = conclude(
-        [_between(key, item, names) for key, item in metrics.items()], options, people
-    )
+    positions = {pair.a.task_key for pair in pairs}
+    metrics: dict[Key, tuple[Pair, str]] = {}
+    for pair in pairs:
+        task_key = pair.a.task_key
+        by_response = task_key._replace(criterion=task_key.criterion.removesuffix("_ll"))
+        if by_response != task_key and by_response in positions:
+            continue  # another form of a criterion that counts
+        for name in pair.a.endpoints:
+            if name in pair.b.endpoints:
+                metrics[metric_key_of(task_key, name)] = pair, name
+    between = conclude([_between(key, metrics[key], names) for key in metrics], options, people)
     remaining = [key for key in metrics if key[1] != ENGLISH and (key[0], ENGLISH) in metrics]
     gaps = [_against_english(metrics, remaining, options, people, index) for index in (0, 1)]
     changes = [_change(key, metrics, names) for key in remaining]
@@ -55,20 +62,6 @@ def compare_models(
         for key, verdict in zip(remaining, conclude(changes, options, people), strict=True)
     ]  # fmt: skip
     return [*between, *concluded]
-
-
-def _primary_metrics(pairs: Sequence[Pair]) -> dict[Key, tuple[Pair, str]]:
-    positions = {pair.a.task_key for pair in pairs}
-    metrics = {}
-    for pair in pairs:
-        task_key = pair.a.task_key
-        by_response = task_key._replace(criterion=task_key.criterion.removesuffix("_ll"))
-        if by_response != task_key and by_response in positions:
-            continue  # another form of a criterion that counts
-        for name in pair.a.endpoints:
-            if name in pair.b.endpoints:
-                metrics[metric_key_of(task_key, name)] = pair, name
-    return metrics
 
 
 def _between(key: Key, item: tuple[Pair, str], names: tuple[str, str]) -> Comparison:
@@ -92,19 +85,10 @@ def _against_english(
         (task, name), (english, english_name) = _tasks(metrics, (metric_key, language), at)
         reason, differs = find_reason(task, english, metric_key, language)
         groups = Group(1, task, name), Group(-1, english, english_name)
-        endpoint = task.endpoints[name]
-        comparisons.append(
-            Comparison(
-                task.model,
-                metric_key,
-                language,
-                endpoint,
-                groups,
-                task.task_key.parallel,
-                reason=reason,
-                differs=differs,
-            )
-        )
+        comparisons.append(Comparison(
+            task.model, metric_key, language, task.endpoints[name], groups, task.task_key.parallel,
+            reason=reason, differs=differs,
+        ))  # fmt: skip
     return dict(zip(keys, conclude(comparisons, options, people), strict=True))
 
 

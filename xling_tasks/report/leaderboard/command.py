@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.output import plain, write_files
@@ -28,7 +27,8 @@ PAGE, DATA, TABLE, SPACE = "index.html", "leaderboard.json", "leaderboard.csv", 
 def run(options: argparse.Namespace) -> str:
     """Write the leaderboard; return its finding in a few lines."""
     chosen = check_options(options)
-    refuse_other_files(options.to)
+    if (options.to / PAGE).exists() and not (options.to / DATA).is_file():
+        raise SettingError(f"--to {options.to}: {PAGE} there is no leaderboard; name another")
     record = make_record(read_entries(options.folders, chosen, options.family), chosen)
     if not record["ranks"]:
         raise DataError(
@@ -42,33 +42,18 @@ def run(options: argparse.Namespace) -> str:
         TABLE: rows_csv(csv_rows(record)),
     }
     if not stored:  # a Space's own
-        files[SPACE] = _format_card(record)
+        texts = words()["leaderboard"]
+        files[SPACE] = read_page_file("space.md").format(
+            languages="\n".join(f"- {plain(line)}" for line in language_lines(record)),
+            ranks=texts["ranks"].format(level=f"{chosen.confidence:.0%}"),
+            not_evidence=texts["not_evidence"],
+        )
     write_files(options.to, files)
     return "\n".join([
         *summarize(record), f"{options.to / PAGE}",
         f"{options.to / SPACE} was there and stays as it is." if stored else
         f"The folder is a static Space of the Hugging Face Hub ({SPACE} has its settings).",
     ])  # fmt: skip
-
-
-def _format_card(record: Record) -> str:
-    """Return the README of a Space."""
-    texts = words()["leaderboard"]
-    return read_page_file("space.md").format(
-        languages="\n".join(f"- {plain(line)}" for line in language_lines(record)),
-        ranks=texts["ranks"].format(level=f"{record['options']['confidence']:.0%}"),
-        not_evidence=texts["not_evidence"],
-    )
-
-
-def refuse_other_files(folder: Path) -> None:
-    """Refuse a folder whose page is of something else.
-
-    Raises:
-        SettingError: If a page is there and no leaderboard's data.
-    """
-    if (folder / PAGE).exists() and not (folder / DATA).is_file():
-        raise SettingError(f"--to {folder}: {PAGE} there is no leaderboard; name another folder")
 
 
 def csv_rows(record: Record) -> list[dict[str, object]]:

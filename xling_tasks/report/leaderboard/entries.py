@@ -12,7 +12,7 @@ from xling_tasks.criteria import CRITERIA, MetricKey, TaskKey, metric_key_of
 from xling_tasks.logs.newest import named_folder
 from xling_tasks.logs.results import as_json
 from xling_tasks.report.data import Model, Task, each_model
-from xling_tasks.report.leaderboard.about_file import AboutFile, read_about
+from xling_tasks.report.leaderboard.about_file import read_about
 from xling_tasks.report.lists import find_remarks, make_scores, make_verdicts
 from xling_tasks.report.record import Record
 from xling_tasks.report.unscored import OF_UNPARSED
@@ -61,6 +61,15 @@ def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
         metric_key_of(task.task_key, name): name for task in model.tasks for name in task.endpoints
     }
     runs = [task.results.run for task in model.tasks]
+    versions = {
+        "lm_eval": {task.results.lm_eval for task in model.tasks},
+        "xling-tasks": {str(task.results.xling.get("version")) for task in model.tasks},
+    }
+    helpers: dict[str, dict[str, None]] = {}
+    for task in model.tasks:
+        settings = task.results.xling.get("settings") or {}
+        for role in set(_ROLES) & set(CRITERIA[task.task_key.criterion].settings):
+            helpers.setdefault(role, {}).update(dict.fromkeys(_names(settings.get(role))))
     rows = Record(tuple(scores), tuple(verdicts), tuple(remarks), {}).rows()
     full = f"{runs[0].config.get('model')} {as_json(public(runs[0].model_args))}"
     for row in rows["remarks"]:
@@ -69,20 +78,10 @@ def _entry(model: Model, options: Options, folders: Sequence[Path]) -> Entry:
     return Entry(model.name, tasks, names, public(rows), {
         "model": model.name, "full": full,
         "newest_run": max(run.stamp for run in runs),
-        "versions": _versions(model),
-        "helpers": _helpers(model),
-        "about": [vars(subject) for subject in _about(runs, folders)],
+        "versions": {name: ", ".join(sorted(found)) for name, found in versions.items()},
+        "helpers": {role: list(helpers[role]) for role in _ROLES if helpers.get(role)},
+        "about": read_about(dict.fromkeys(run.path for run in runs), folders),
     })  # fmt: skip
-
-
-def _about(runs: Sequence[Any], folders: Sequence[Path]) -> tuple[AboutFile, ...]:
-    return read_about(dict.fromkeys(run.path for run in runs), folders)
-
-
-def _versions(model: Model) -> dict[str, str]:
-    harness = {task.results.lm_eval for task in model.tasks}
-    own_scores = {str(task.results.xling.get("version")) for task in model.tasks}
-    return {"lm_eval": ", ".join(sorted(harness)), "xling-tasks": ", ".join(sorted(own_scores))}
 
 
 def _slim(task: Task) -> Task:
@@ -95,17 +94,6 @@ def _slim(task: Task) -> Task:
     return replace(
         task, ids=list(map(sys.intern, task.ids)), columns=stored, categories={}, counted={}
     )
-
-
-def _helpers(model: Model) -> dict[str, list[str]]:
-    """Return the models beside the one under test: role -> names."""
-    helpers: dict[str, dict[str, None]] = {}
-    for task in model.tasks:
-        for role in _ROLES:
-            if role in CRITERIA[task.task_key.criterion].settings:
-                supplied = (task.results.xling.get("settings") or {}).get(role)
-                helpers.setdefault(role, {}).update(dict.fromkeys(_names(supplied)))
-    return {role: list(names) for role, names in helpers.items() if names}
 
 
 def _names(given: Any) -> Iterator[str]:

@@ -20,7 +20,8 @@ Record = Mapping[str, Any]
 def make_page(record: Record, samples: str = "") -> str:
     """Return the page of a leaderboard; `samples` is the address of a page of samples."""
     verdicts, texts = record["verdicts"], words.words()["leaderboard"]
-    rows, models = lead.by_language(verdicts), order_models(record)
+    rows, lines = lead.by_language(verdicts), model_lines(record)
+    models = [line["model"] for line in lines]
     order = [code for code, _ in rows]
     present = remarks.tell_remarks(record["remarks"], record["scores"])
     columns = grids.columns_of(record["scores"])
@@ -28,7 +29,7 @@ def make_page(record: Record, samples: str = "") -> str:
         "leaderboard.html",
         title=_title(len(models), len(rows)), kicker="Leaderboard",
         meta=texts["not_evidence"], command="xling leaderboard", version=__version__,
-        lines=[model_line(model, verdicts) for model in models], kinds=kinds_of(verdicts),
+        lines=lines, kinds=kinds_of(verdicts),
         overview=grids.grid_by_model(rows, models, texts["languages"], is_linked=False),
         columns=[
             (grids.anchor_of(*column), column.text, words.dataset_name(column.dataset),
@@ -50,41 +51,28 @@ def _title(models: int, languages: int) -> str:
     )
 
 
-def order_models(record: Record) -> list[str]:
-    """Return the models, those first that serve the fewest languages worse than English."""
-    counts = {
-        item["model"]: count_languages(item["model"], record["verdicts"])
-        for item in record["models"]
-    }
-    fine = ("equivalent", "better")
-    return sorted(counts, key=lambda model: (
-        counts[model].get("worse", 0), -sum(counts[model].get(kind, 0) for kind in fine)
+def model_lines(record: Record) -> list[dict[str, Any]]:
+    """Return each model with its languages by verdict, and what is worst.
+
+    Those are first that serve the fewest languages worse than English.
+    """
+    texts, lines = words.words()["leaderboard"], []
+    for item in record["models"]:
+        rows = lead.by_language([v for v in record["verdicts"] if v["model"] == item["model"]])
+        kinds = [lead.overall(group) for _, group in rows]
+        worst, first = texts["none"], rows[0][1][0] if rows else None
+        if first is not None and words.look(first) == "worse":
+            worst = texts["worst"].format(
+                who=language_name(first["language"]),
+                name=words.lower_first(words.display(first).name),
+                text=words.tell_evidence(first, brief=True),
+            )
+        counts = {kind: kinds.count(kind) for kind in words.ORDER if kind in kinds}
+        lines.append({"model": item["model"], "counts": counts, "n": len(rows), "worst": worst})
+    return sorted(lines, key=lambda line: (
+        line["counts"].get("worse", 0),
+        -sum(line["counts"].get(kind, 0) for kind in ("equivalent", "better")),
     ))  # fmt: skip
-
-
-def count_languages(model: str, verdicts: Sequence[Row]) -> dict[str, int]:
-    """Count a model's languages by their most urgent verdict."""
-    rows = [v for v in verdicts if v["model"] == model]
-    kinds = [lead.overall(of_language) for _, of_language in lead.by_language(rows)]
-    return {kind: kinds.count(kind) for kind in words.ORDER if kind in kinds}
-
-
-def model_line(model: str, verdicts: Sequence[Row]) -> dict[str, Any]:
-    """Return a model with its languages by verdict, and what is worst."""
-    rows = lead.by_language([v for v in verdicts if v["model"] == model])
-    texts, first = words.words()["leaderboard"], rows[0][1][0] if rows else None
-    worst = texts["none"]
-    if first is not None and words.look(first) == "worse":
-        worst = texts["worst"].format(
-            who=language_name(first["language"]), name=words.lower_first(words.display(first).name),
-            text=words.tell_evidence(first, brief=True),
-        )  # fmt: skip
-    return {
-        "model": model,
-        "counts": count_languages(model, verdicts),
-        "n": len(rows),
-        "worst": worst,
-    }
 
 
 def metric_grid(
@@ -96,12 +84,8 @@ def metric_grid(
         for name in ("verdicts", "scores", "ranks")
     )
     present = unique(code for _, code in scores)
-    codes = [code for code in order if code in present]
-    codes = (
-        [ENGLISH] * (ENGLISH in present)
-        + codes
-        + [c for c in present if c not in {*codes, ENGLISH}]
-    )
+    codes = unique([*(c for c in (ENGLISH, *order) if c in present), *present])
+    address = ("model", "criterion", "dataset", "language")
 
     def square(model: str, code: str) -> Square:
         v, score = by.get((model, code)), scores.get((model, code))
@@ -111,28 +95,19 @@ def metric_grid(
         if v is not None and v["estimate"] is not None:
             value += f" ({words.format_signed(v['estimate'], column.text)})"
         style = words.look(v) if v is not None else "" if code == ENGLISH else "not_measured"
-        link = f"{samples}#{link_of(v)}" if samples and v is not None and style == "worse" else ""
-        return Square(style, value, format_places(ranks.get((model, code))), link)
+        link, places, rank = "", "", ranks.get((model, code))
+        if samples and v is not None and style == "worse":
+            parts = [*(f"{name}={v[name]}" for name in address), "against=worse", "sort=gap"]
+            link = f"{samples}#{'&'.join(parts)}"
+        if rank is not None and rank["rank_low"] is not None:
+            places = "–".join(unique([str(rank["rank_low"]), str(rank["rank_high"])]))
+        return Square(style, value, places, link)
 
     rows = [GridRow(language_name(code), "", [square(m, code) for m in models]) for code in codes]
     texts = words.words()["leaderboard"]["cells"]
     notes = ", ".join([*grids.head_notes(column, list(by.values())), texts])
     title = f"{column.text.name}, {words.dataset_name(column.dataset)}: {notes}"
     return Grid(title, [Head(model) for model in models], rows)
-
-
-def link_of(v: Row) -> str:
-    """Return the part of an address that shows a verdict's questions on the page of samples."""
-    names = ("model", "criterion", "dataset", "language")
-    return "&".join([*(f"{name}={v[name]}" for name in names), "against=worse", "sort=gap"])
-
-
-def format_places(rank: Row | None) -> str:
-    """Format the places that a model can have: '2–4'."""
-    if rank is None or rank["rank_low"] is None:
-        return ""
-    low, high = rank["rank_low"], rank["rank_high"]
-    return f"{low}" if low == high else f"{low}–{high}"
 
 
 def _info(item: Row) -> dict[str, Any]:
@@ -161,12 +136,11 @@ def summarize(record: Record) -> Iterator[str]:
     labels = words.words()["verdicts"]
     languages = {v["language"] for v in record["verdicts"]}
     yield _title(len(record["models"]), len(languages))
-    for model in order_models(record):
-        line = model_line(model, record["verdicts"])
+    for line in model_lines(record):
         counts = [
-            f"{labels[kind][0].lower()} in {n} of {line['n']}" for kind, n in line["counts"].items()
+            f"{labels[k][0].lower()} in {n} of {line['n']}" for k, n in line["counts"].items()
         ]
-        yield f"- {model}: {', '.join(counts) or 'nothing to compare'}. {line['worst']}"
+        yield f"- {line['model']}: {', '.join(counts) or 'nothing to compare'}. {line['worst']}"
     present = remarks.tell_remarks(record["remarks"], record["scores"])
     yield from remarks.plain_lines(present, [])
 
