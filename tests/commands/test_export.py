@@ -9,8 +9,7 @@ import pytest
 from fixed import Fixed
 
 from xling_tasks.cli import main
-from xling_tasks.data.prompt_formats import PromptFormat
-from xling_tasks.data.prompts import PromptTemplates
+from xling_tasks.data.prompts import PromptFormat, PromptTemplates
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import PromptError
 

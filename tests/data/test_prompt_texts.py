@@ -25,7 +25,6 @@ from xling_metrics.language import identify_language
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import load_prompts, statuses, text_digest
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError
 from xling_tasks.languages import LANGUAGES
 
 SETS = ("information", "empathy")
@@ -227,8 +226,6 @@ def test_nobody_vouches_for_a_text_that_was_changed(tmp_path):
     counts = statuses(data, write_lines(file, [row]))
     assert counts["es"] == {"native_read": 1, "author": 99} and counts["hi"] == {"author": 100}
     assert "en" not in counts
-    with pytest.raises(DataError, match="line 1: expected language, status .author, back_tr"):
-        statuses(data, write_lines(file, [{**row, "status": "native"}]))
 
 
 @pytest.mark.parametrize("key", SETS)

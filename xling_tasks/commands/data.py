@@ -13,7 +13,6 @@ from typing import Any
 from xling_tasks.commands.options import add_json, add_metadata, read_metadata
 from xling_tasks.data import mmedbench as mmedbench_data
 from xling_tasks.data import xlinghealth as xlinghealth_data
-from xling_tasks.data.custom import example
 from xling_tasks.data.custom.data_checks import (
     count_texts,
     count_usable,
@@ -25,6 +24,7 @@ from xling_tasks.data.custom.dataset import (
     find_files,
     read_custom_dataset,
 )
+from xling_tasks.data.custom.example import example_rows, write
 from xling_tasks.data.dataset_info import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
 from xling_tasks.data.sources import local_path
@@ -114,7 +114,7 @@ def new_dataset(options: argparse.Namespace) -> str:
             "criteria, in HealthBench's form"
         )
     else:
-        example.write(to, example.long_rows() if options.long else example.rows())
+        write(to, example_rows(long=options.long))
         content = "6 questions in English, Portuguese and Swahili; the column 'notes' explains them"
     return f"{to}: {content}. Next: xling data check {to}"
 

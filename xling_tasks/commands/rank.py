@@ -20,8 +20,7 @@ from scipy import stats  # type: ignore[import-untyped]
 from xling_metrics.stats.agreement import pooled_agreement
 
 from xling_tasks.commands import options as arguments
-from xling_tasks.data.prompt_formats import PromptFormat
-from xling_tasks.data.prompts import PromptTemplates
+from xling_tasks.data.prompts import PromptFormat, PromptTemplates
 from xling_tasks.data.published import published
 from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.failed_response import REQUEST_FAILED, logged_details

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 MISSING, EQUAL = "option text missing", "wrong option equals a right one"
 """Why a question cannot be scored fairly."""
@@ -39,15 +39,3 @@ def find_problem(options: Mapping[str, str], correct: Collection[str]) -> str:
         return MISSING
     good = {text for letter, text in texts.items() if letter in correct}
     return EQUAL if any(texts[letter] in good for letter in texts.keys() - set(correct)) else ""
-
-
-def join_problems(found: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Return question -> why it is left out, of (question, language's name, problem or nothing)."""
-    names: dict[str, dict[str, list[str]]] = {}
-    for key, name, reason in found:
-        if reason:
-            names.setdefault(key, {}).setdefault(reason, []).append(name)
-    return {
-        key: "; ".join(f"{reason} in {', '.join(codes)}" for reason, codes in reasons.items())
-        for key, reasons in names.items()
-    }

@@ -13,8 +13,8 @@ import functools
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,8 @@ def _parsed(path: str, content: bytes, kind: str) -> PromptSet:
         raise DataError(f"{path}: the file has no prompts")
     languages = ("en", *(code for code in codes.values() if code != "en"))
     digest = hashlib.sha256(content).hexdigest()
-    return PromptSet(
-        languages, tuple(prompts), {"kind": kind, "name": Path(path).name, "sha256": digest}
-    )
+    provenance = {"kind": kind, "name": Path(path).name, "sha256": digest}
+    return PromptSet(languages, tuple(prompts), provenance)
 
 
 def language_of(name: str) -> str:
@@ -115,67 +114,48 @@ def placeholders(text: str) -> list[str]:
 def _languages(location: str, row: dict[str, Any]) -> dict[str, str]:
     """Return field -> language code, from the first line."""
     codes: dict[str, str] = {}
-    for name in row:
-        if name in ABOUT_FIELDS:
-            continue
+    for name in row.keys() - {*ABOUT_FIELDS}:
         code = language_of(name)
         if code not in LANGUAGES:
-            names = {*ABOUT_FIELDS, *FIELDS.values()}
-            raise DataError(
-                f"{location}, field {name!r}: unknown field.{did_you_mean(name, names)}"
-            )
+            hint = did_you_mean(name, {*ABOUT_FIELDS, *FIELDS.values()})
+            raise DataError(f"{location}, field {name!r}: unknown field.{hint}")
         if code in codes.values():
             raise DataError(f"{location}, field {name!r}: language {code!r} stands there twice")
         codes[name] = code
-    if "en" not in codes.values():
+    if "en" not in codes.values() or len(codes) < 2:
         raise DataError(
-            f"{location}, field 'en': missing; English is what others are compared with"
+            f"{location}: 'en' and another language are needed; `xling translate-prompts` adds "
+            "other languages"
         )
-    if len(codes) < 2:
-        raise DataError(
-            f"{location}: has English only; `xling translate-prompts` adds other languages"
-        )
-    return codes
+    return {name: codes[name] for name in row if name in codes}
 
 
 def _prompt(location: str, row: dict[str, Any], codes: dict[str, str]) -> dict[str, Any]:
-    for name in row:
+    for name, value in row.items():
         if name not in codes and name not in ABOUT_FIELDS:
             raise DataError(
                 f"{location}, field {name!r}: not in the first line, whose languages are "
                 f"{', '.join(codes)}"
             )
-    for name in (name for name in ABOUT_FIELDS if name == "id" or name in row):
-        value = row.get(name)
-        if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        is_text = isinstance(value, str) and bool(value.strip())
+        is_number = name in ABOUT_FIELDS and type(value) is int
+        is_absent = value is None and codes.get(name, "en") != "en"
+        if not (is_text or is_number or is_absent):
             raise DataError(f"{location}, field {name!r}: expected a text, got {value!r:.40}")
-    text = {code: _text(location, row, name) for name, code in codes.items()}
-    _check_placeholders(location, text)
+    if missing := [name for name in ("id", *codes) if name not in row]:
+        raise DataError(
+            f"{location}, field {missing[0]!r}: missing; write null if there is no text"
+        )
+    text = {code: row[name] for name, code in codes.items()}
+    expected = placeholders(text["en"])
+    for code, translation in text.items():
+        if translation is not None and placeholders(translation) != expected:
+            raise DataError(
+                f"{location}, field {code!r}: placeholders {placeholders(translation)} differ from "
+                f"those in English, {expected}"
+            )
     varies = {"varies": str(row["varies"])} if "varies" in row else {}
     return {"id": str(row["id"]), "category": str(row.get("category", "")), **varies, "text": text}
-
-
-def _text(location: str, row: dict[str, Any], name: str) -> str | None:
-    if name not in row:
-        raise DataError(f"{location}, field {name!r}: missing; write null if there is no text")
-    value = row[name]
-    if value is None and name != "en":
-        return None
-    if not isinstance(value, str) or not value.strip():
-        raise DataError(f"{location}, field {name!r}: expected a text, got {value!r:.40}")
-    return value
-
-
-def _check_placeholders(location: str, text: dict[str, str | None]) -> None:
-    """Validate that a placeholder such as {age} is in every language."""
-    expected = placeholders(text["en"] or "")
-    for code, translation in text.items():
-        placed = expected if translation is None else placeholders(translation)
-        if placed != expected:
-            raise DataError(
-                f"{location}, field {code!r}: placeholders {placed} differ from those in English, "
-                f"{expected}"
-            )
 
 
 # How far each text of the bundled sets has been checked
@@ -185,8 +165,6 @@ STATUSES = ("author", "back_translated", "native_read")
 English nor the card, and compared; read by a native speaker."""
 
 STATUS_FILE = SAMPLE_FOLDER / "text_status.jsonl"
-
-_ROW = "an object with language, status, texts"
 
 
 def text_digest(text: str) -> str:
@@ -201,36 +179,15 @@ def statuses(data: PromptSet, path: Path = STATUS_FILE) -> dict[str, Counter[str
     A text that was changed afterwards has another digest and is the author's again, so nobody
     vouches for words that they have not seen. What stands in no line is the author's.
     """
-    digests = _read_digests(path)
-    counts: dict[str, Counter[str]] = {}
-    for code in data.languages[1:]:
-        texts = {item["id"]: item["text"][code] for item in data.prompts}
-        counts[code] = Counter(
-            _status(digests.get((code, key), {}), text) for key, text in texts.items() if text
-        )
+    read = {
+        (row["language"], key, digest, row["status"])
+        for _, row in json_objects(path)
+        for key, digest in row["texts"].items()
+    }
+    counts: dict[str, Counter[str]] = {code: Counter() for code in data.languages[1:]}
+    for code, item in product(counts, data.prompts):
+        if text := item["text"][code]:
+            key = code, item["id"], text_digest(text)
+            given = [status for status in STATUSES if (*key, status) in read]
+            counts[code][given[-1] if given else STATUSES[0]] += 1
     return counts
-
-
-def _status(digests: Mapping[str, str], text: str) -> str:
-    """Return the highest status that was given to this very text."""
-    digest = text_digest(text)
-    return next((s for s in reversed(STATUSES) if digests.get(s) == digest), STATUSES[0])
-
-
-def _read_digests(path: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """Read (language, id) -> status -> digest of the text that was read."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: {unreadable(path, error)}") from error
-    digests: dict[tuple[str, str], dict[str, str]] = {}
-    for number, row in json_objects(str(path), content, expected=_ROW):
-        language, status, texts = (row.get(key) for key in ("language", "status", "texts"))
-        if not isinstance(language, str) or status not in STATUSES or not isinstance(texts, dict):
-            raise DataError(
-                f"{path}, line {number}: expected language, status ({', '.join(STATUSES)}) and "
-                "texts (id and digest)"
-            )
-        for key, digest in texts.items():
-            digests.setdefault((language, key), {})[status] = str(digest)
-    return digests

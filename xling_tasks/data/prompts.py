@@ -2,7 +2,16 @@
 
 A prompt file is YAML: prompt name -> text, or -> one text per language (`en`, `es`, ...). `{name}`
 stands for a field; write `{{` and `}}` for braces. Fields are filled in one pass, so that braces
-in a question or an answer stay what they are.
+in a question or an answer stay what they are. Beside its text, a prompt that asks for options by
+letters may have:
+
+* `option`: how one option is written, with `{letter}` and `{text}` (ours: `{letter}. {text}`);
+* `option_joiner`: what stands between options (ours: a line break);
+* `target`: the whole expected answer, with `{letters}` and, for rationales, `{rationale}`: what a
+  model was trained to write, what few-shot examples and exported training data show, and what tells
+  rationale and letters of a reply apart;
+* `letter_joiner`: what stands between several right letters in it (ours: `, `);
+* `exact: true`: line breaks at the end of the text stay; else they are cut off.
 """
 
 from __future__ import annotations
@@ -10,24 +19,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xling_metrics.languages import ALL_LANGUAGES, find_language, language_code
 from xling_metrics.yaml_file import YamlError, read_yaml
 
-from xling_tasks.data.prompt_formats import (
-    FIELD,
-    KEYS,
-    OURS,
-    TARGETS,
-    PromptFormat,
-    fields_of,
-    fill,
-    format_of,
-)
 from xling_tasks.errors import PromptError, did_you_mean, no_such, user_path
 from xling_tasks.languages import LANGUAGES as TRANSLATED
 
@@ -58,6 +58,81 @@ FIELDS = {
 }
 """Fields of each prompt: those it must have, and those it may have."""
 
+_FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+"""A doubled brace, a field, or a single brace, which is an error."""
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Replace every field of a text in one pass: braces in a value stay what they are."""
+    return _FIELD.sub(lambda match: match[0][0] if match[1] is None else values[match[1]], template)
+
+
+def fields_of(location: str, template: str) -> set[str]:
+    """Return the names of a text's fields; a single brace is an error."""
+    matches = [*_FIELD.finditer(template)]
+    for match in matches:
+        if match[0] in ("{", "}"):
+            raise PromptError(f"{location}: a single {match[0]!r}; write {match[0] * 2!r} for it")
+    return {match[1] for match in matches if match[1] is not None}
+
+
+TARGETS = {
+    "mcqa": "{letters}",
+    "custom_mcqa": "{letters}",
+    "mcqa_ft": "###Answer: OPTION {letters} IS CORRECT.",
+    "rationale": "{rationale} [End] {letters}",
+    "rationale_ft": "###Rationale: {rationale} ###Answer: OPTION {letters} IS CORRECT.",
+}
+"""The prompts that may have a form -> the expected answer where the prompt file states none."""
+
+
+@dataclass(frozen=True)
+class PromptFormat:
+    """One prompt's form; the attributes are the keys above."""
+
+    option: str = "{letter}. {text}"
+    option_joiner: str = "\n"
+    letter_joiner: str = ", "
+    target: str | None = None
+    exact: bool = False
+
+    def options(self, options: Mapping[str, str]) -> str:
+        """Format lettered options as the prompt shows them."""
+        texts = [fill(self.option, {"letter": k, "text": v}) for k, v in options.items()]
+        return self.option_joiner.join(texts)
+
+    def answer(self, name: str, letters: Iterable[str], rationale: str = "") -> str:
+        """Format the answer that the prompt `name` expects, with all correct letters."""
+        values = {"letters": self.letter_joiner.join(letters), "rationale": rationale}
+        return fill(TARGETS[name] if self.target is None else self.target, values)
+
+    def parts(self, reply: str) -> tuple[str, str] | None:
+        """Split a response in the form of `target`: the texts at its two fields.
+
+        No rationale is an empty text; several letters are parted by commas. None where no target
+        is stated, or the reply has not the text that stands before the letters in it.
+        """
+        if self.target is None:
+            return None
+        before, _, end = self.target.partition("{letters}")
+        start, field, between = before.rpartition("{rationale}")
+        start, between, end = (fill(text, {}).strip() for text in (start, between, end))
+        rationale, sign, letters = reply.rpartition(between) if between else ("", "", "")
+        if not sign:
+            return None
+        letters = letters.strip().removesuffix(end).strip()
+        if self.letter_joiner.strip():
+            letters = ", ".join(map(str.strip, letters.split(self.letter_joiner.strip())))
+        return (rationale.strip().removeprefix(start).strip() if field else ""), letters
+
+    def changed(self) -> dict[str, Any]:
+        """Return the keys that differ from ours, as plain values."""
+        return {key: value for key, value in asdict(self).items() if value != getattr(OURS, key)}
+
+
+OURS = PromptFormat()
+KEYS = tuple(field.name for field in fields(PromptFormat))
+
 
 @dataclass(frozen=True)
 class PromptTemplate:
@@ -75,7 +150,7 @@ class PromptTemplate:
     @property
     def fields(self) -> set[str]:
         """The fields in the template."""
-        return fields_of(self.template) or set()
+        return fields_of(self.name, self.template)
 
     @property
     def digest(self) -> str:
@@ -168,24 +243,20 @@ def _entries(path: Path) -> dict[str, _Entry]:
         raise PromptError(str(error)) from error
     if not isinstance(content, Mapping):
         raise PromptError(f"{path}: expected prompt names with their texts, got {content!r:.40}")
-    return {str(name): _checked(path, str(name), value) for name, value in content.items()}
+    return {str(name): _read_entry(path, str(name), value) for name, value in content.items()}
 
 
-def _checked(path: Path, name: str, value: Any) -> _Entry:
+def _read_entry(path: Path, name: str, value: Any) -> _Entry:
     if name not in FIELDS:
         raise PromptError(f"{path}: unknown prompt {name!r}.{did_you_mean(name, FIELDS)}")
-    texts = {"*": value} if isinstance(value, str) else value
+    texts = dict(value) if isinstance(value, Mapping) else {"*": value}
     form = OURS
-    if isinstance(texts, Mapping) and name in TARGETS:
-        settings = {key: item for key, item in texts.items() if key in KEYS}
-        form = format_of(f"{path}: prompt {name!r}", name, settings)
-        texts = {
-            "*" if key == "text" else key: v for key, v in texts.items() if key not in settings
-        }
-        if settings and not texts:
+    if name in TARGETS:
+        keys = {key: texts.pop(key) for key in KEYS if key in texts}
+        form = _read_format(f"{path}: prompt {name!r}", name, keys)
+        texts = {"*" if key == "text" else key: text for key, text in texts.items()}
+        if keys and not texts:
             return _Entry({}, form)
-    if not isinstance(texts, Mapping) or not texts:
-        raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
         location = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
         if language != "*" and find_language(str(language)) is None:
@@ -194,29 +265,29 @@ def _checked(path: Path, name: str, value: Any) -> _Entry:
             )
         if not isinstance(text, str) or not text.strip():
             raise PromptError(f"{location}: expected a text, got {text!r:.40}")
-        _check_fields(location, name, text)
+        needed, optional = FIELDS[name]
+        names = fields_of(location, text)
+        if name == "judge" and "material" not in names:  # as published: options on the last line
+            needed = frozenset({"question", "reference", "answer"})
+        if unknown := sorted(names - needed - optional):
+            hint = did_you_mean(unknown[0], needed | optional)
+            raise PromptError(f"{location}: unknown field {{{unknown[0]}}}.{hint}")
+        if missing := sorted(needed - names):
+            raise PromptError(f"{location}: the field {{{missing[0]}}} is missing")
     # YAML block scalars end in a line break; a prompt must end where the reply begins.
     return _Entry(
         {str(code): text if form.exact else text.rstrip("\n") for code, text in texts.items()}, form
     )
 
 
-def _check_fields(location: str, name: str, text: str) -> None:
-    needed, optional = FIELDS[name]
-    for match in FIELD.finditer(text):
-        token, field = match.group(0), match.group(1)
-        if field is None and token not in ("{{", "}}"):
-            raise PromptError(f"{location}: a single {token!r}; write {token * 2!r} for a brace")
-        if field is not None and field not in needed | optional:
-            raise PromptError(
-                f"{location}: unknown field {{{field}}}.{did_you_mean(field, needed | optional)} "
-                "Write {{ and }} for braces that are no field."
-            )
-    fields = fields_of(text) or set()
-    if (
-        name == "judge" and "material" not in fields
-    ):  # the published form: an option on the last line
-        needed = frozenset({"question", "reference", "answer"})
-    missing = sorted(needed - fields)
-    if missing:
-        raise PromptError(f"{location}: the field {{{missing[0]}}} is missing")
+def _read_format(location: str, name: str, values: Mapping[str, Any]) -> PromptFormat:
+    """Parse a form from a prompt file: texts with the fields that belong there, and `exact`."""
+    needed = {"option": {"letter", "text"}, "target": fields_of(location, TARGETS[name])}
+    for key, value in values.items():
+        if not isinstance(value, bool if key == "exact" else str):
+            kind = "true or false" if key == "exact" else "a text"
+            raise PromptError(f"{location}: {key}: expected {kind}, got {value!r:.40}")
+        if key != "exact" and fields_of(f"{location}: {key}", str(value)) != needed.get(key, set()):
+            names = ", ".join(f"{{{item}}}" for item in sorted(needed.get(key, ()))) or "none"
+            raise PromptError(f"{location}: {key}: its fields must be {names}, got {value!r:.60}")
+    return PromptFormat(**values)

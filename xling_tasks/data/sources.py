@@ -158,10 +158,19 @@ def find_source(info: DatasetInfo, data_dir: str | None) -> Source:
         return Source((file,), "bundled", file.name)
     path, kind, repository, revision = find_place(info, data_dir, [f"*{info.file}*"])
     if path.is_file():
-        _refuse_other_dataset(info, path)
+        for other in XLINGHEALTH.values():
+            if other.key != info.key and other.file.lower() in path.stem.lower():
+                raise DataError(
+                    f"data_dir={path}: the file is named after {other.title}, but the task wants "
+                    f"{info.title}. Run the {other.key} tasks, or give the folder that holds both."
+                )
         return Source((path,), kind, path.name)
-    files = _choose_files(info, path)
-    if not files:
+    matches = [file for file in sorted(path.rglob("*"))
+               if info.file.lower() in file.relative_to(path).as_posix().lower()]  # fmt: skip
+    # Shards of the first format that has any, in order.
+    shards = ([f for f in matches if f.suffix.lower() == ending] for ending in READERS)
+    files = next(filter(None, shards), None)
+    if files is None:
         listed = ", ".join(sorted(file.name for file in path.iterdir())[:12]) or "nothing"
         raise DataError(
             f"data_dir={data_dir or repository}: no {info.title} in it (looked for {info.file} as "
@@ -170,28 +179,6 @@ def find_source(info: DatasetInfo, data_dir: str | None) -> Source:
         )
     names = ", ".join(file.name for file in files)
     return Source(tuple(files), kind, repository or names, revision)
-
-
-def _choose_files(info: DatasetInfo, folder: Path) -> list[Path]:
-    """Return the files of a data set in the first format that has any (shards in order)."""
-    stem = info.file.lower()
-    found = [
-        f for f in sorted(folder.rglob("*")) if stem in f.relative_to(folder).as_posix().lower()
-    ]
-    for ending in READERS:
-        if files := [file for file in found if file.suffix.lower() == ending]:
-            return files
-    return []
-
-
-def _refuse_other_dataset(info: DatasetInfo, file: Path) -> None:
-    """Refuse a file that is named after one data set to be scored under another's name."""
-    for other in XLINGHEALTH.values():
-        if other.key != info.key and other.file.lower() in file.stem.lower():
-            raise DataError(
-                f"data_dir={file}: the file is named after {other.title}, but the task wants "
-                f"{info.title}. Run the {other.key} tasks, or give the folder that holds both."
-            )
 
 
 def warn_of_invalid_rows(name: str, counts: Mapping[str, Any]) -> None:
@@ -214,11 +201,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     except DataError:
         raise
     except Exception as error:  # a damaged zip fails in many ways
-        with path.open("rb") as handle:
-            is_pointer = handle.read(32).startswith(b"version https://git-lfs")
-        hint = (
-            "it is a Git LFS pointer; run `git lfs pull` in its folder"
-            if is_pointer
-            else "give MMedBench.zip or the folder that it unpacks to, or download it again"
-        )
-        raise DataError(f"{path}: not a readable zip ({error}); {hint}") from error
+        raise DataError(
+            f"{path}: not a readable zip ({error}); give MMedBench.zip or its unpacked folder, "
+            "or download it again (of a Git LFS pointer: `git lfs pull`)"
+        ) from error

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+import pyarrow.parquet
+from openpyxl.utils.escape import unescape
 
 from xling_tasks.errors import DataError, meant, no_such, unreadable
 from xling_tasks.output import many
@@ -158,12 +160,10 @@ def text_lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-_Grid = Mapping[int, Mapping[int, Any]]
-"""Number of a row -> number of a column, from 1 -> cell."""
-
-
-def _from_grid(path: Path, grid: _Grid, **fields: Any) -> tuple[Table, dict[int, str]]:
-    """Make a table of a header, which is the first row that is not empty, and rows below it.
+def _from_grid(
+    path: Path, grid: Mapping[int, Mapping[int, Any]], **fields: Any
+) -> tuple[Table, dict[int, str]]:
+    """Make a table of cells by row and column; the header is the first row that is not empty.
 
     Returns:
         The table, and the names of its columns by their numbers.
@@ -186,23 +186,12 @@ def _from_grid(path: Path, grid: _Grid, **fields: Any) -> tuple[Table, dict[int,
                 f"({row[column]!r:.40}); delete it, or give its column a name"
                 f"{title * (len(names) == 1)}"
             )
-    frame = pd.DataFrame(
-        [[row.get(column) for column in header] for row in rows.values()],
-        index=list(rows),
-        columns=names,
-        dtype=object,
-    )
-    return Table(path, frame, **fields), header
+    values = [[row.get(column) for column in header] for row in rows.values()]
+    frame = pd.DataFrame(values, index=list(rows), columns=names, dtype=object)
+    return replace(table, frame=frame), header
 
 
 # Excel
-
-_STRICT = {
-    b"http://purl.oclc.org/ooxml/spreadsheetml/main":
-        b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",
-    b"http://purl.oclc.org/ooxml/officeDocument/relationships":
-        b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
-}  # fmt: skip
 
 
 def _read_xlsx(path: Path) -> Iterator[Table]:
@@ -213,12 +202,16 @@ def _read_xlsx(path: Path) -> Iterator[Table]:
             f"{path}: is no XLSX workbook (cut, old XLS, CSV, or with a password?); open it in "
             "Excel or LibreOffice and save it as XLSX without a password"
         )
-    content = _as_transitional(path)
-    book = openpyxl.load_workbook(content)
+    with zipfile.ZipFile(path) as archive:
+        if b"http://purl.oclc.org/ooxml" in archive.read("xl/workbook.xml"):
+            raise DataError(
+                f"{path}: is saved as Strict Open XML; save it as an ordinary workbook (.xlsx)"
+            )
+    book = openpyxl.load_workbook(path)
     # By cells that are there: a sheet may be a million rows high because of one space.
     cells = {sheet.title: list(sheet._cells.values()) for sheet in book.worksheets}
     has_formulas = any(cell.data_type == "f" for sheet in cells.values() for cell in sheet)
-    values = openpyxl.load_workbook(content, data_only=True) if has_formulas else book
+    values = openpyxl.load_workbook(path, data_only=True) if has_formulas else book
     for sheet in book.worksheets:
         grid: dict[int, dict[int, Any]] = {}
         for cell in cells[sheet.title]:
@@ -226,22 +219,6 @@ def _read_xlsx(path: Path) -> Iterator[Table]:
         form = f"XLSX, sheet {sheet.title!r}"
         table, header = _from_grid(path, grid, sheet=sheet.title, form=form)
         yield replace(table, notes=tuple(_find_hidden(table, header, sheet)))
-
-
-def _as_transitional(path: Path) -> io.BytesIO:
-    """Return a workbook; one saved as Strict Open XML with the namespaces that openpyxl knows."""
-    content = io.BytesIO(path.read_bytes())
-    with zipfile.ZipFile(content) as archive:
-        if not any(name in archive.read("xl/workbook.xml") for name in _STRICT):
-            return content
-        copy = io.BytesIO()
-        with zipfile.ZipFile(copy, "w") as target:
-            for member in archive.namelist():
-                text = archive.read(member)
-                for strict, transitional in _STRICT.items():
-                    text = text.replace(strict, transitional)
-                target.writestr(member, text)
-    return copy
 
 
 def _read_cell(cell: Any, values: Any) -> Any:
@@ -257,19 +234,9 @@ def _read_cell(cell: Any, values: Any) -> Any:
             f"the cell is shown as a percentage and stored as {value!r}; format the column as "
             "text and write what is meant"
         )
-    return _unescape(value)
-
-
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
-
-
-def _unescape(cell: Any) -> Any:
-    """Return a text without workbooks' escapes, such as `_x000D_` of a pasted line end."""
-    if not isinstance(cell, str) or "_x" not in cell:
-        return cell
-    text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), cell)
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text.replace("\r\n", "\n").replace("\0", "")
+    if isinstance(value, str):  # `_x000D_` stands for the line end of a pasted text
+        return unescape(value).replace("\r\n", "\n")
+    return value
 
 
 def _find_hidden(table: Table, header: Mapping[int, str], sheet: Any) -> Iterator[str]:
@@ -308,8 +275,6 @@ def _read_csv(path: Path) -> Iterator[Table]:
             f"{path}, line {line}: not {encoding.upper()} (byte 0x{content[error.start]:02x}); "
             "save it as 'CSV UTF-8', or as XLSX"
         ) from error
-    if "\0" in text:
-        raise DataError(f"{path}: is UTF-16 without a byte order mark; save it as 'CSV UTF-8'")
     declared = _SEPARATOR.match(text)
     header = re.sub(r'"[^"]*"', "", text).lstrip().partition("\n")[0]
     mark = declared[1] if declared else max(",;\t", key=header.count)
@@ -324,14 +289,12 @@ def _read_csv(path: Path) -> Iterator[Table]:
             "closed, or not doubled inside a text?"
         ) from error
     width = len(next(filter(any, grid), ()))
-    uneven = [
-        f"{path}, row {number}: {len(cells)} fields, but the header has {width}; a text with "
-        f"{mark!r} in it stands in quotation marks"
-        for number, cells in enumerate(grid, 1)
-        if any(cells) and len(cells) != width
-    ]
-    if uneven:
-        raise DataError("\n".join(uneven[:20]))
+    for number, cells in enumerate(grid, 1):
+        if any(cells) and len(cells) != width:
+            raise DataError(
+                f"{path}, row {number}: {len(cells)} fields, but the header has {width}; a text "
+                f"with {mark!r} in it stands in quotation marks"
+            )
     separator = {",": "commas", ";": "semicolons", "\t": "tabs"}[mark]
     rows = {number: dict(enumerate(cells, 1)) for number, cells in enumerate(grid, 1)}
     form = f"CSV, {encoding.upper()}, fields separated by {separator}"
@@ -342,13 +305,10 @@ def _read_csv(path: Path) -> Iterator[Table]:
 
 
 def _read_jsonl(path: Path) -> Iterator[Table]:
-    rows = dict(json_objects(path, unit="row", whole=True))
-    yield _from_rows(path, rows, "JSONL")
+    yield _from_rows(path, dict(json_objects(path, unit="row", whole=True)), "JSONL")
 
 
 def _read_parquet(path: Path) -> Iterator[Table]:
-    import pyarrow.parquet
-
     rows = pyarrow.parquet.read_table(path).to_pylist()
     yield _from_rows(path, dict(enumerate(rows, 1)), "Parquet")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from xling_tasks.data.prompt_formats import PromptFormat
+from xling_tasks.data.prompts import PromptFormat
 from xling_tasks.readers import read_letters
 from xling_tasks.readers.reasoning import strip_reasoning
 

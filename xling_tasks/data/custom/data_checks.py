@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xling_metrics.answer_language import describe_unchecked
 from xling_metrics.languages import SCRIPTS, find_language, letter_pattern
@@ -13,7 +13,6 @@ from xling_metrics.tokenization import LETTER
 from xling_tasks.data.choices import normalize_option
 from xling_tasks.data.custom.dataset import CONVERSATIONS, CustomDataset, missing_part
 from xling_tasks.data.custom.documents import CustomDocuments
-from xling_tasks.data.custom.questions import Question
 from xling_tasks.output import many
 
 KINDS = {"question": "questions", "answer": "answers", "wrong_answer": "wrong answers",
@@ -28,20 +27,6 @@ def find_oddities(dataset: CustomDataset) -> Iterator[str]:
     yield from dataset.notes
     if dataset.unused:
         yield f"columns that are not used: {', '.join(dataset.unused)}"
-    yield from _find_lone_languages(dataset)
-    for code, language in dataset.languages.items():
-        if unseen := describe_unchecked(code):
-            yield f"{language.name}: langid does not know it as it is written here, so {unseen}"
-        yield from _find_missing(dataset, code)
-        yield from _find_odd_options(dataset, code)
-        yield from _find_repeats(dataset, code)
-        yield from _find_other_scripts(dataset, code)
-    for ids in find_alike_ids(dataset.questions):
-        yield f"ids {' and '.join(map(repr, ids))} are two questions; write one id in one way"
-    yield from _find_odd_rubrics(dataset)
-
-
-def _find_lone_languages(dataset: CustomDataset) -> Iterator[str]:
     if "en" not in dataset.languages:
         advice = (
             "put the English file into one folder with this one and give the folder as data_dir: "
@@ -50,80 +35,86 @@ def _find_lone_languages(dataset: CustomDataset) -> Iterator[str]:
             else "gaps and verdicts need question_en"
         )
         yield f"no English: there is nothing to compare with; {advice}"
-        return
-    if len(dataset.languages) == 1:
+    elif len(dataset.languages) == 1:
         yield "English alone: there is nothing to compare it with; add another language"
-    for code, language in dataset.languages.items():
-        questions = [question for question in dataset.questions if question.has_question(code)]
-        if questions and not any(question.has_question("en") for question in questions):
-            yield (
-                f"no question is in both English and {language.name}, so nothing can be compared; "
-                "the same question has the same id in every language"
-            )
+    for code in dataset.languages:
+        yield from _find_missing(dataset, code)
+        yield from _find_odd_texts(dataset, code)
+    alike: dict[str, list[str]] = {}
+    for question in dataset.questions:
+        key = unicodedata.normalize("NFKC", question.id).casefold().lstrip("0")
+        alike.setdefault(key, []).append(question.id)
+    for ids in alike.values():
+        if len(ids) > 1:
+            yield f"ids {' and '.join(map(repr, ids))} are two questions; write one id in one way"
+    for question in dataset.questions if _has_rubrics(dataset) else ():
+        location = f"{question.location}: {question.id}"
+        if not question.texts:
+            yield f"{location} has no language in which each turn has a text"
+        if reason := missing_part(question, "", ("rubric",)):
+            yield f"{location}: {reason}"
+        for text in repeated(item.text for item in question.rubric):
+            yield f"{location} has a criterion twice: {text!r:.60}"
+
+
+def _has_rubrics(dataset: CustomDataset) -> bool:
+    return any(question.rubric for question in dataset.questions)
+
+
+def repeated(texts: Iterable[str]) -> list[str]:
+    """List the texts that stand there more than once."""
+    return [text for text, count in Counter(texts).items() if count > 1]
 
 
 def _find_missing(dataset: CustomDataset, code: str) -> Iterator[str]:
+    """Yield what a language lacks."""
     name = dataset.languages[code].name
-    questions = [question for question in dataset.questions if question.has_question(code)]
-    if not questions:
+    if unseen := describe_unchecked(code):
+        yield f"{name}: langid does not know it as it is written here, so {unseen}"
+    present = [question for question in dataset.questions if question.has_question(code)]
+    if not present:
         yield f"{name}: its column of questions is empty"
-    elif len(questions) < len(dataset.questions):
-        missing = [question.id for question in dataset.questions if not question.has_question(code)]
+    elif "en" in dataset.languages and not any(q.has_question("en") for q in present):
+        yield (
+            f"no question is in both English and {name}, so nothing can be compared; the same "
+            "question has the same id in every language"
+        )
+    missing = [question.id for question in dataset.questions if not question.has_question(code)]
+    if present and missing:
         yield f"no question in {name}: {list_questions(missing)}"
-    without_answer = [
-        question.id for question in questions if "answer" not in question.texts_in(code)
-    ]
-    has_answers = any(
-        "answer" in texts for question in dataset.questions for texts in question.texts.values()
-    )
-    if without_answer and has_answers:
+    without_answer = [q.id for q in present if "answer" not in q.texts_in(code)]
+    if without_answer and any("answer" in t for q in dataset.questions for t in q.texts.values()):
         yield f"no answer in {name}: {list_questions(without_answer)}"
-
-
-def _find_odd_options(dataset: CustomDataset, code: str) -> Iterator[str]:
-    alike, fewer = [], []
-    for question in dataset.questions:
-        texts = [*map(normalize_option, question.options(code).values())]
-        alike += [question.id] if len({*texts}) < len(texts) else []
-        fewer += [question.id] if 0 < len(texts) < len(question.letters) else []
-    name = dataset.languages[code].name
-    if alike:
+    options = {q.id: [*map(normalize_option, q.options(code).values())] for q in dataset.questions}
+    if alike := [key for key, texts in options.items() if repeated(texts)]:
         yield f"two options read alike in {name}: {list_questions(alike)}"
-    if fewer:
+    if fewer := [q.id for q in dataset.questions if 0 < len(options[q.id]) < len(q.letters)]:
         yield (
             f"fewer options in {name} than in another language: {list_questions(fewer)}; guessing "
             "would be easier there, so it is not asked in it"
         )
 
 
-def _find_repeats(dataset: CustomDataset, code: str) -> Iterator[str]:
-    """Yield texts of several questions, which are different ones in English."""
-    for kind in ("question", "answer"):
-        ids: dict[str, list[Question]] = {}
-        for question in dataset.questions:
-            if text := question.texts_in(code).get(kind):
-                ids.setdefault(text, []).append(question)
-        for text, questions in ids.items():
-            english = {each.texts_in("en").get(kind, each.id) for each in questions}
-            distinct = len(questions) if code == "en" and kind == "question" else len(english)
-            if min(len(questions), distinct) >= _MIN_REPEATS:
-                yield (
-                    f"one {kind} in {dataset.languages[code].name} stands in "
-                    f"{list_questions([each.id for each in questions])}: {text!r:.60}"
-                )
-
-
-def _find_other_scripts(dataset: CustomDataset, code: str) -> Iterator[str]:
+def _find_odd_texts(dataset: CustomDataset, code: str) -> Iterator[str]:
+    """Yield texts of several questions that differ in English, and texts in another script."""
+    name = dataset.languages[code].name
+    english = texts_by_kind(dataset, "en")
     for kind, texts in texts_by_kind(dataset, code).items():
+        ids: dict[str, list[str]] = {}
+        for key, text in texts.items() if kind in ("question", "answer") else ():
+            ids.setdefault(text, []).append(key)
+        for text, keys in ids.items():
+            distinct = {english.get(kind, {}).get(key, key) for key in keys}
+            n_distinct = len(keys) if code == "en" and kind == "question" else len(distinct)
+            if min(len(keys), n_distinct) >= _MIN_REPEATS:
+                yield f"one {kind} in {name} stands in {list_questions(keys)}: {text!r:.60}"
         scripts = {key: foreign_script(text, code) for key, text in texts.items()}
-        scripts_by_key = {key: script for key, script in scripts.items() if script}
+        foreign = {key: script for key, script in scripts.items() if script}
         # Names of drugs, tests and units are options in any script.
-        if scripts_by_key and (kind != "option" or 2 * len(scripts_by_key) > len(texts)):
-            script = Counter(scripts_by_key.values()).most_common(1)[0][0]
-            yield (
-                f"{KINDS[kind]} in {dataset.languages[code].name} are mostly in {script} letters: "
-                f"{list_questions([*scripts_by_key])}"
-            )
+        if foreign and (kind != "option" or 2 * len(foreign) > len(texts)):
+            script = Counter(foreign.values()).most_common(1)[0][0]
+            subject = f"{KINDS[kind]} in {name} are mostly in {script} letters"
+            yield f"{subject}: {list_questions([*foreign])}"
 
 
 def texts_by_kind(dataset: CustomDataset, code: str) -> dict[str, dict[str, str]]:
@@ -131,20 +122,20 @@ def texts_by_kind(dataset: CustomDataset, code: str) -> dict[str, dict[str, str]
     texts: dict[str, dict[str, str]] = {}
     for kind in KINDS:
         for question in dataset.questions:
-            found = question.texts_in(code).items()
-            texts_of_kind = [
-                text for key, text in found if key == kind or key.startswith(f"{kind}_")
-            ]
-            if texts_of_kind:
-                texts.setdefault(kind, {})[question.id] = " ".join(texts_of_kind)
+            of_kind = [
+                text for key, text in question.texts_in(code).items()
+                if key == kind or key.startswith(f"{kind}_")
+            ]  # fmt: skip
+            if of_kind:
+                texts.setdefault(kind, {})[question.id] = " ".join(of_kind)
     return texts
 
 
 def foreign_script(text: str, language: str) -> str:
     """Return the script that most letters of a text are in; empty if it is the language's."""
     row, letters = find_language(language), LETTER.findall(text)
-    own = row.unicode_scripts if row else ()
-    if not own or 2 * len(letter_pattern(own).findall(text)) >= len(letters):
+    usual = row.unicode_scripts if row else ()
+    if not usual or 2 * len(letter_pattern(usual).findall(text)) >= len(letters):
         return ""
     names = dict.fromkeys(name for scripts in SCRIPTS.values() for name in scripts)
     counts = {name: len(letter_pattern((name,)).findall(text)) for name in names}
@@ -152,65 +143,45 @@ def foreign_script(text: str, language: str) -> str:
     return frequent.replace("_", " ") if counts[frequent] else "other"
 
 
-def find_alike_ids(questions: Sequence[Question]) -> list[tuple[str, ...]]:
-    """Return ids that differ in case or leading zeros alone."""
-    groups: dict[str, list[str]] = {}
-    for question in questions:
-        key = unicodedata.normalize("NFKC", question.id).casefold().lstrip("0")
-        groups.setdefault(key, []).append(question.id)
-    return [tuple(ids) for ids in groups.values() if len(ids) > 1]
-
-
-def _find_odd_rubrics(dataset: CustomDataset) -> Iterator[str]:
-    if not any(question.rubric for question in dataset.questions):
-        return
-    for question in dataset.questions:
-        location = f"{question.location}: {question.id}"
-        if not question.texts:
-            yield f"{location} has no language in which each turn has a text"
-        if reason := missing_part(question, "", ("rubric",)):
-            yield f"{location}: {reason}"
-        texts = [item.text for item in question.rubric]
-        for text in dict.fromkeys(text for text in texts if texts.count(text) > 1):
-            yield f"{location} has a criterion twice: {text!r:.60}"
-
-
 def count_usable(dataset: CustomDataset) -> dict[str, dict[str, int]]:
     """Return task -> language -> questions that it can use."""
     is_table = dataset.shape != CONVERSATIONS
-    kinds = ("correctness", "consistency", "verifiability", "mcqa") if is_table else ()
-    has_rubrics = any(question.rubric for question in dataset.questions)
-    usable = {
-        f"xling_custom_{kind}": {
-            code: sum(
-                not CustomDocuments(kind, dataset).lack(each, code) for each in dataset.questions
-            )
+    kinds = ["correctness", "consistency", "verifiability", "mcqa"] if is_table else []
+    usable = {}
+    for kind in kinds + ["rubric"] * _has_rubrics(dataset):
+        documents = CustomDocuments(kind, dataset)
+        usable[f"xling_custom_{kind}"] = {
+            code: sum(not documents.lack(question, code) for question in dataset.questions)
             for code in dataset.languages
         }
-        for kind in (*kinds, *(("rubric",) if has_rubrics else ()))
-    }
     if is_table:  # asked in English and in another language
         pairs = [
-            each for each in dataset.questions if each.has_question("en") and len(each.texts) > 1
-        ]
+            question for question in dataset.questions
+            if question.has_question("en") and sum(map(question.has_question, question.texts)) > 1
+        ]  # fmt: skip
         usable["xling_custom_information"] = {
-            code: sum(each.has_question(code) for each in pairs) for code in dataset.languages
+            code: sum(question.has_question(code) for question in pairs)
+            for code in dataset.languages
         }
     return usable
 
 
 def list_questions(ids: Sequence[str], maximum: int = 12) -> str:
     """Return questions in words."""
-    text = ", ".join(ids[:maximum]) + (
-        f" and {len(ids) - maximum} more" if len(ids) > maximum else ""
-    )
+    more = f" and {len(ids) - maximum} more" if len(ids) > maximum else ""
+    text = ", ".join(ids[:maximum]) + more
     return f"question {text}" if len(ids) == 1 else f"{many(len(ids), 'question')} ({text})"
 
 
-def count_texts(dataset: CustomDataset) -> list[dict[str, object]]:
+def count_texts(dataset: CustomDataset) -> list[Mapping[str, object]]:
     """Return a row per language with its number of texts of each kind."""
-    return [
-        {"language": language.name, "code": code, "script": language.script}
-        | {title: len(texts_by_kind(dataset, code).get(kind, ())) for kind, title in KINDS.items()}
-        for code, language in dataset.languages.items()
-    ]
+    rows: list[Mapping[str, object]] = []
+    for code, language in dataset.languages.items():
+        texts = texts_by_kind(dataset, code)
+        row: dict[str, object] = {
+            "language": language.name,
+            "code": code,
+            "script": language.script,
+        }
+        rows.append(row | {title: len(texts.get(kind, ())) for kind, title in KINDS.items()})
+    return rows

@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from xling_metrics.languages import Language
 
-from xling_tasks.data.choices import MISSING, find_problem, join_problems
+from xling_tasks.data.choices import MISSING, find_problem
 from xling_tasks.data.custom.columns import normalize_column
 from xling_tasks.data.custom.conversations import is_conversations, read_conversations
 from xling_tasks.data.custom.questions import Question, read_questions
@@ -21,6 +22,7 @@ from xling_tasks.data.sources import SAMPLE_FOLDER, Source, find_place, local_pa
 from xling_tasks.data.tables import READERS, Table, read_tables
 from xling_tasks.errors import DataError
 from xling_tasks.log import log
+from xling_tasks.output import many
 
 RUBRIC_SAMPLE = SAMPLE_FOLDER / "rubric_demo.jsonl"
 """The bundled conversations."""
@@ -83,20 +85,17 @@ def missing_part(question: Question, language: str, needs: Collection[str]) -> s
 @functools.lru_cache(maxsize=8)
 def invalid_choices(dataset: CustomDataset) -> dict[str, str]:
     """Return question -> why its options are unfair in some language: it is scored in none."""
-    return join_problems(
-        (question.id, language.name, _find_unfair(question, code))
-        for question in dataset.questions
-        for code, language in dataset.languages.items()
-    )
-
-
-def _find_unfair(question: Question, code: str) -> str:
-    options = question.options(code)
-    if not options or not question.correct or not question.has_question(code):
-        return ""
-    if len(options) < len(question.letters):
-        return MISSING
-    return find_problem(options, question.correct)
+    names: dict[str, dict[str, list[str]]] = {}
+    for question, (code, language) in product(dataset.questions, dataset.languages.items()):
+        options = question.options(code)
+        if options and question.correct and question.has_question(code):
+            is_whole = len(options) == len(question.letters)
+            if reason := find_problem(options, question.correct) if is_whole else MISSING:
+                names.setdefault(question.id, {}).setdefault(reason, []).append(language.name)
+    return {
+        key: "; ".join(f"{reason} in {', '.join(codes)}" for reason, codes in reasons.items())
+        for key, reasons in names.items()
+    }
 
 
 def load_custom_dataset(
@@ -140,16 +139,12 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...]) -> CustomDataset:
 
 @functools.lru_cache(maxsize=8)
 def _log_notes(dataset: CustomDataset) -> None:
-    log.info(
-        "%s: %d questions in %s",
-        dataset.provenance["name"],
-        len(dataset.questions),
-        ", ".join(language.name for language in dataset.languages.values()),
-    )
+    name = dataset.provenance["name"]
+    languages = ", ".join(language.name for language in dataset.languages.values())
+    log.info("%s: %d questions in %s", name, len(dataset.questions), languages)
     for note in dataset.notes:
         log.warning("%s", note)
     if dataset.unused:
-        name = dataset.provenance["name"]
         log.warning("%s: columns not used: %s", name, ", ".join(dataset.unused))
 
 
@@ -185,70 +180,53 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
     Returns:
         The questions without errors (None if there are none), and everything that is wrong.
     """
-    files = source.files
+    files, unused, notes = source.files, list[str](), list[str]()
     if all(map(is_conversations, files)):
         questions, languages, problems = read_conversations(files)
-        form = "JSONL in HealthBench's form" + (f", {len(files)} files" if len(files) > 1 else "")
-        return _make(source, questions, languages, problems, CONVERSATIONS, form, [], [])
-    if len(files) > 1:
+        shape, form = CONVERSATIONS, f"JSONL in HealthBench's form, {many(len(files), 'file')}"
+    elif len(files) > 1:
         names = ", ".join(file.name for file in files[:5])
         return None, [f"{files[0].parent}: not all files are conversations ({names}); name one"]
-    tables = read_tables(files[0])
-    try:
-        table = _choose(tables)
-        shape, questions, languages, unused, problems = read_questions(table)
-    except DataError as error:
-        return None, str(error).split("\n")
-    other_sheets = [str(other.sheet) for other in tables if other is not table]
-    notes = [
-        *table.notes,
-        *([f"sheets that are not read: {', '.join(other_sheets)}"] if other_sheets else []),
-    ]
-    return _make(source, questions, languages, problems, shape, table.form, unused, notes)
-
-
-def _choose(tables: Sequence[Table]) -> Table:
-    """Return the one table with questions; several are an error."""
-    fitting = [
-        table
-        for table in tables
-        if any(normalize_column(str(name)).startswith("question") for name in table.frame)
-    ]
-    if len(fitting) > 1:
-        sheets = ", ".join(f"{table.sheet!r}" for table in fitting)
-        raise DataError(
-            f"{fitting[0].path}: {len(fitting)} sheets have questions ({sheets}); put them into "
-            "one with a column 'language', save each as a file, or delete what is old"
-        )
-    return fitting[0] if fitting else tables[0]
-
-
-def _make(
-    source: Source,
-    questions: Sequence[Question],
-    languages: dict[str, Language],
-    problems: list[str],
-    shape: str,
-    form: str,
-    unused: Sequence[str],
-    notes: Sequence[str],
-) -> tuple[CustomDataset | None, list[str]]:
+    else:
+        tables = read_tables(files[0])
+        with_questions = [table for table in tables if _question_columns(table)]
+        if len(with_questions) > 1:
+            sheets = ", ".join(repr(table.sheet) for table in with_questions)
+            return None, [
+                f"{files[0]}: {len(with_questions)} sheets have questions ({sheets}); put them "
+                "into one with a column 'language', save each as a file, or delete what is old"
+            ]
+        table = (with_questions or tables)[0]
+        try:
+            shape, questions, languages, unused, problems = read_questions(table)
+        except DataError as error:
+            return None, str(error).split("\n")
+        form, notes = table.form, [*table.notes]
+        if others := ", ".join(str(other.sheet) for other in tables if other is not table):
+            notes.append(f"sheets that are not read: {others}")
     if not any(question.has_question(code) for question in questions for code in languages):
         return None, problems or [f"{source.location}: no row has a question with a text"]
     languages = {code: languages[code] for code in sorted(languages, key=lambda c: c != "en")}
     provenance = source.provenance()
+    stem = Path(source.name).stem
     info = DatasetInfo(
         key=dataset_name(Path(source.name)),
-        title=Path(source.name).stem,
+        title=stem,
         licence="the user's own",
         citation=f"{source.name}, sha256 {provenance['sha256'][:12]}",
         language_names={code: language.name for code, language in languages.items()},
-        file=Path(source.name).stem,
+        file=stem,
     )
     dataset = CustomDataset(
         info, tuple(questions), languages, provenance, shape, form, tuple(unused), tuple(notes)
     )
     return dataset, problems
+
+
+def _question_columns(table: Table) -> list[str]:
+    names = [normalize_column(str(name)) for name in table.frame]
+    is_published = {"label", "answer_ids", "neg_sample"} & {*names}
+    return [] if is_published else [name for name in names if name.startswith("question")]
 
 
 def dataset_name(path: Path) -> str:
@@ -267,12 +245,10 @@ def is_custom_file(data_dir: str | None) -> bool:
     """Return whether `data_dir` is a file for the `xling_custom` tasks, by its columns."""
     try:
         paths = find_files(data_dir).files if data_dir and local_path(data_dir) else ()
-        if any(map(is_conversations, paths)):
-            return True
-        if len(paths) != 1 or paths[0].suffix.lower() not in READERS:
-            return False
-        names = {normalize_column(str(n)) for table in read_tables(paths[0]) for n in table.frame}
+        return any(map(is_conversations, paths)) or (
+            len(paths) == 1
+            and paths[0].suffix.lower() in READERS
+            and any(map(_question_columns, read_tables(paths[0])))
+        )
     except DataError:
         return False
-    is_published = bool({"label", "answer_ids", "neg_sample"} & names)
-    return not is_published and any(name.startswith("question") for name in names)

@@ -19,7 +19,7 @@ from xling_tasks.data.custom.dataset import (
     load_custom_dataset,
     missing_part,
 )
-from xling_tasks.data.custom.negatives import Negative, negatives_of
+from xling_tasks.data.custom.negatives import negatives_of
 from xling_tasks.data.custom.questions import Question
 from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.tables import natural_key
@@ -87,16 +87,22 @@ class CustomDocuments:
         """Return how many questions there are, and which cannot be asked in a language and why."""
         lacks = {question.id: self.lack(question, language) for question in self.dataset.questions}
         reasons = {key: reason for key, reason in lacks.items() if reason}
-        return {
+        counts: dict[str, Any] = {
             "questions": len(lacks),
             "script": self.dataset.languages[language].script,
             "invalid_rows": len(reasons),
             "invalid_reasons": dict(Counter(reasons.values())),
             "unusable_questions": sorted(reasons, key=natural_key),
-            **({"wrong_answers": self._count_negatives()} if self.kind in _WITH_NEGATIVES else {}),
-            **({"flagged": self.flagged} if self.flagged else {}),
-            **({"canary": self._canaries} if self._canaries else {}),
         }
+        if self.kind in _WITH_NEGATIVES:
+            every = [n for group in negatives_of(self.dataset).values() for n in group]
+            n_drawn = sum(negative.is_drawn for negative in every)
+            counts["wrong_answers"] = {"given": len(every) - n_drawn, "drawn": n_drawn}
+        if self.flagged:
+            counts["flagged"] = self.flagged
+        if canaries := sorted({q.canary for q in self.dataset.questions if q.canary}):
+            counts["canary"] = canaries
+        return counts
 
     def languages(self) -> Iterator[str]:
         """Yield the languages in which some question can be asked, English first."""
@@ -108,9 +114,9 @@ class CustomDocuments:
         """Return what a question lacks to be asked in a language, in words; '' if nothing."""
         if reason := missing_part(question, language, NEEDS[self.kind]):
             return reason
-        if self.kind not in _WITH_NEGATIVES or self._negatives(question, language):
-            return ""
         negatives = negatives_of(self.dataset).get(question.id, ())
+        if self.kind not in _WITH_NEGATIVES or any(n.is_usable(language) for n in negatives):
+            return ""
         if any(language in negative.texts for negative in negatives):
             return "other wrong answers than in other languages"
         return "wrong answer missing"
@@ -125,29 +131,26 @@ class CustomDocuments:
                 "several": self._several,
                 **({"flagged": flagged} if flagged else {}),
             }
-        if self.kind == "rubric":
-            return _rubric_fields(question, language)
+        if self.kind == "rubric":  # the canary stays with the data, in logs too
+            categories = list(question.agreed_categories)
+            return {
+                "turns": [dict(turn) for turn in question.turns_in(language)],
+                "criteria": [
+                    {**item._asdict(), "tags": list(item.tags)} for item in question.rubric
+                ],
+                "themes": list(question.themes),
+                **({"categories": categories} if categories else {}),
+                **({"canary": question.canary} if question.canary else {}),
+            }
         answer = question.texts[language].get("answer")
         if self.kind not in _WITH_NEGATIVES:
             return {"reference": answer}
-        right = {"answer_id": "right", "label": 1, "text": answer}
-        wrong = [
-            {"answer_id": negative.id, "label": 0, "text": negative.texts[language]}
-            for negative in self._negatives(question, language)
-        ]
-        return {"reference": answer, "answers": [right, *wrong]}
-
-    def _negatives(self, question: Question, language: str) -> list[Negative]:
-        negatives = negatives_of(self.dataset).get(question.id, ())
-        return [negative for negative in negatives if negative.is_usable(language)]
-
-    def _count_negatives(self) -> dict[str, int]:
-        """Return how many wrong answers are the file's, and how many drawn."""
-        every = [
-            negative for negatives in negatives_of(self.dataset).values() for negative in negatives
-        ]
-        n_drawn = sum(negative.is_drawn for negative in every)
-        return {"given": len(every) - n_drawn, "drawn": n_drawn}
+        answers = [{"answer_id": "right", "label": 1, "text": answer}]
+        for negative in negatives_of(self.dataset).get(question.id, ()):
+            if negative.is_usable(language):
+                text = negative.texts[language]
+                answers.append({"answer_id": negative.id, "label": 0, "text": text})
+        return {"reference": answer, "answers": answers}
 
     @property
     def flagged(self) -> dict[str, str]:
@@ -157,19 +160,3 @@ class CustomDocuments:
     @functools.cached_property
     def _several(self) -> bool:
         return any(len(question.correct) > 1 for question in self.dataset.questions)
-
-    @functools.cached_property
-    def _canaries(self) -> list[str]:
-        return sorted({question.canary for question in self.dataset.questions if question.canary})
-
-
-def _rubric_fields(question: Question, language: str) -> dict[str, Any]:
-    """Return turns, criteria and themes; the canary stays with the data, in logs too."""
-    categories = list(question.agreed_categories)
-    return {
-        "turns": [dict(turn) for turn in question.turns_in(language)],
-        "criteria": [{**item._asdict(), "tags": list(item.tags)} for item in question.rubric],
-        "themes": list(question.themes),
-        **({"categories": categories} if categories else {}),
-        **({"canary": question.canary} if question.canary else {}),
-    }

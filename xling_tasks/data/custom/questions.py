@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import regex
 from xling_metrics.languages import Language
@@ -78,26 +78,15 @@ class Question:
         return sorted({letter for code in self.texts for letter in self.options(code)})
 
 
-class TableContent(NamedTuple):
-    """What was read of a table.
+def read_questions(
+    table: Table,
+) -> tuple[str, list[Question], dict[str, Language], list[str], list[str]]:
+    """Read the questions of a table, and go on after everything that is wrong with it.
 
-    Attributes:
-        shape: `wide` or `long`.
-        questions: Its questions, without the rows that have errors.
-        languages: Its languages by code, in its order.
-        unused: The columns that are not read.
-        problems: What is wrong with it: a line each, with row and column.
-    """
-
-    shape: str
-    questions: list[Question]
-    languages: dict[str, Language]
-    unused: list[str]
-    problems: list[str]
-
-
-def read_questions(table: Table) -> TableContent:
-    """Read the questions of a table, and everything that is wrong with it.
+    Returns:
+        Its shape (`wide` or `long`); its questions, without the rows that have errors; its
+        languages by code; the columns that are not read; and what is wrong, a line each, with row
+        and column.
 
     Raises:
         DataError: If its columns cannot be understood.
@@ -107,10 +96,8 @@ def read_questions(table: Table) -> TableContent:
     for row, cells in table.rows.items():
         reader.add(row, cells)
     questions = list(reader.questions.values())
-    problems = reader.problems + [
-        line for question in questions for line in check_question(question)
-    ]
-    return TableContent(shape, questions, reader.languages, unused, problems)
+    problems = [line for question in questions for line in check_question(question)]
+    return shape, questions, reader.languages, unused, reader.problems + problems
 
 
 class _Reader:
@@ -118,147 +105,111 @@ class _Reader:
 
     def __init__(self, table: Table, columns: Sequence[Column]) -> None:
         self.table, self.problems = table, list[str]()
+        self.columns = columns
+        self.names = {column.kind: column.name for column in columns}
         self.questions: dict[str, Question] = {}
-        self.languages: dict[str, Language] = {}
+        self.languages = {c.language.code: c.language for c in columns if c.language}
         self._rows: dict[tuple[str, str], int] = {}
-        self._texts: dict[str, list[Column]] = {}
-        self._shared: dict[str, str] = {}
-        for column in columns:
-            code = column.language.code if column.language else "*"
-            if column.language:
-                self.languages.setdefault(code, column.language)
-            if column.kind in ("id", "language", "category", "criteria") or column[1:] == (
-                "correct",
-                None,
-            ):
-                self._shared[column.kind] = column.name
-            else:
-                self._texts.setdefault(code, []).append(column)
 
     def add(self, row: int, cells: Mapping[str, Any]) -> None:
         """Add a row to its question."""
-        before = len(self.problems)
-        language = self._read_language(row, cells) if "language" in self._shared else None
-        groups = {language.code: self._texts["*"]} if language else self._texts
-        key = self._read_id(row, cells, language)
-        texts = {code: self._read_texts(row, cells, group) for code, group in groups.items()}
-        letters = [self._read_letters(row, cells, self._shared.get("correct"))]
-        letters += [
-            self._read_letters(row, cells, column.name)
-            for group in groups.values()
-            for column in group
-            if column.kind == "correct"
-        ]
-        rubric: tuple[RubricItem, ...] = ()
-        if name := self._shared.get("criteria"):
-            try:
-                rubric = read_rubric(self.table.location(row, name), cells[name])
-            except DataError as error:
-                self.problems.append(str(error))
-        category = self._read_text(row, cells, self._shared.get("category")) or ""
-        if len(self.problems) > before or key is None:
-            return
-        location = self.table.location(row)
-        new = Question(key, location, category, (), rubric, texts)
-        new.locations = dict.fromkeys(texts, location)
-        for correct in filter(None, letters):
-            if new.correct not in ((), correct):
-                self._fail(row, None, _DIFFERENT_LETTERS)
-            new.correct = correct
-        question = self.questions.setdefault(key, new)
-        if question is not new:
-            self.problems += merge(question, new)
+        before, location = len(self.problems), self.table.location(row)
+        languages = self.languages
+        if name := self.names.get("language"):
+            word = self._text(row, name, cells[name])
+            language = language_of(word) if word else None
+            if language is None:
+                lacks = unknown_language(word) if word else "the language is missing"
+                self._fail(row, name, lacks)
+                return
+            self.languages.setdefault(language.code, language)
+            languages = {language.code: language}
+        key = self._read_id(row, cells, languages)
+        texts: dict[str, dict[str, str]] = {code: {} for code in languages}
+        new = Question(key, location, texts=texts, locations=dict.fromkeys(languages, location))
+        for name, kind, language in self.columns:
+            cell = cells[name]
+            if cell is None or kind in ("id", "language"):
+                continue
+            if kind == "category":
+                new.category = self._text(row, name, cell)
+            elif kind == "criteria":
+                try:
+                    new.rubric = read_rubric(self.table.location(row, name), cell)
+                except DataError as error:
+                    self.problems.append(str(error))
+            elif kind == "correct":
+                letters = self._read_letters(row, name, cell)
+                if new.correct not in ((), letters):
+                    self._fail(row, None, _DIFFERENT_LETTERS)
+                new.correct = letters
+            else:
+                of_language = texts[language.code if language else next(iter(languages))]
+                for part, text in self._split(row, name, kind, cell):
+                    if part in of_language:
+                        self._fail(row, name, f"{part} is in another column already; keep one")
+                    of_language[part] = text
+        if len(self.problems) == before:
+            question = self.questions.setdefault(key, new)
+            if question is not new:
+                self.problems += merge(question, new)
 
     def _fail(self, row: int, column: str | None, problem: str) -> None:
         self.problems.append(f"{self.table.location(row, column)}: {problem}")
 
-    def _read_id(self, row: int, cells: Mapping[str, Any], language: Language | None) -> str | None:
+    def _read_id(self, row: int, cells: Mapping[str, Any], languages: Mapping[str, Any]) -> str:
         """Return the id, which stands once in a wide table, and once a language in a long one."""
-        column = self._shared.get("id")
-        key = self._read_text(row, cells, column) if column else str(row)
-        if key is None:
+        name = self.names.get("id")
+        if name is None:
+            return str(row)
+        key = self._text(row, name, cells[name])
+        is_long = "language" in self.names
+        first = self._rows.setdefault((key, next(iter(languages)) if is_long else ""), row)
+        if not key and not isinstance(cells[name], Unreadable):
             merged = "; if cells are merged, unmerge them and write the id in every row"
-            self._fail(row, column, f"the id is missing{merged * bool(self.table.sheet)}")
-            return None
-        first = self._rows.setdefault((key, language.code if language else ""), row)
-        if first != row:
-            suffix = f" in {language.name}" if language else ""
-            self._fail(row, column, f"id {key!r}{suffix} is in row {first} already")
+            self._fail(row, name, f"the id is missing{merged * bool(self.table.sheet)}")
+        elif key and first != row:
+            suffix = f" in {next(iter(languages.values())).name}" if is_long else ""
+            self._fail(row, name, f"id {key!r}{suffix} is in row {first} already")
         return key
 
-    def _read_language(self, row: int, cells: Mapping[str, Any]) -> Language | None:
-        column = self._shared["language"]
-        word = self._read_text(row, cells, column)
-        language = language_of(word) if word else None
-        if language is None:
-            self._fail(row, column, unknown_language(word) if word else "the language is missing")
-        else:
-            self.languages.setdefault(language.code, language)
-        return language
-
-    def _read_text(self, row: int, cells: Mapping[str, Any], column: str | None) -> str | None:
-        cell = cells[column] if column else None
+    def _text(self, row: int, column: str, cell: Any) -> str:
         if cell is None or isinstance(cell, str):
-            return cell
+            return cell or ""
         is_readable = not isinstance(cell, Unreadable)
-        self._fail(
-            row, column, f"a text is expected, not {cell!r:.40}" if is_readable else cell.reason
-        )
-        return None
+        problem = f"a text is expected, not {cell!r:.40}" if is_readable else cell.reason
+        self._fail(row, column, problem)
+        return ""
 
-    def _read_letters(
-        self, row: int, cells: Mapping[str, Any], column: str | None
-    ) -> tuple[str, ...]:
+    def _read_letters(self, row: int, column: str, cell: Any) -> tuple[str, ...]:
         """Return the correct letters of a cell such as `A`, `a, c` or `["A", "C"]`."""
-        cell = cells[column] if column else None
-        parts = cell if isinstance(cell, list) else re.split(r"[\s,;]+", str(cell or ""))
+        parts = cell if isinstance(cell, list) else re.split(r"[\s,;]+", str(cell))
         letters = sorted({str(part).strip().upper() for part in parts} - {""})
         if not {*letters} <= {*LETTERS}:
-            self._fail(
-                row, column, f"correct letters such as A or 'A, C' are expected, not {cell!r:.40}"
-            )
+            problem = f"correct letters such as A or 'A, C' are expected, not {cell!r:.40}"
+            self._fail(row, column, problem)
         return tuple(letters)
-
-    def _read_texts(
-        self, row: int, cells: Mapping[str, Any], columns: Sequence[Column]
-    ) -> dict[str, str]:
-        """Return kind -> text of the columns of one language."""
-        texts: dict[str, str] = {}
-        for name, kind, _ in columns:
-            cell = cells[name]
-            if kind == "correct" or cell is None:
-                continue
-            for part, text in self._split(row, name, kind, cell):
-                if part in texts:
-                    self._fail(row, name, f"{part} is in another column already; keep one of them")
-                texts[part] = text
-        return texts
 
     def _split(self, row: int, column: str, kind: str, cell: Any) -> Iterator[tuple[str, str]]:
         """Yield the kind and text of a cell; several of a list of options or wrong answers."""
         parts: Mapping[str, Any] = {kind: cell}
-        if kind == "options" and isinstance(cell, Mapping):
+        if kind == "options":
+            if isinstance(cell, list) and len(cell) <= len(LETTERS):
+                cell = dict(zip(LETTERS, cell, strict=False))
+            letters = {str(k).upper() for k in cell} if isinstance(cell, Mapping) else {""}
+            if not letters <= {*LETTERS}:
+                self._fail(
+                    row,
+                    column,
+                    'options such as {"A": "...", "B": "..."} or a list of two to eight texts are '
+                    "expected; in a table give each a column, as option_a, option_b, ...",
+                )
+                return
             parts = {f"option_{str(letter).lower()}": text for letter, text in cell.items()}
-        elif kind == "options" and isinstance(cell, list):
-            parts = {
-                f"option_{letter.lower()}": t for letter, t in zip(LETTERS, cell, strict=False)
-            }
         elif kind.startswith("wrong_answer") and isinstance(cell, list):
             parts = {f"wrong_answer_{number}": text for number, text in enumerate(cell, 1)}
-        if kind == "options" and (
-            kind in parts
-            or len(cell) > len(LETTERS)
-            or not all(p[7:].upper() in LETTERS for p in parts)
-        ):
-            self._fail(
-                row,
-                column,
-                'options such as {"A": "...", "B": "..."} or a list of two to eight texts are '
-                "expected; in a table give each a column, as option_a, option_b, ...",
-            )
-            return
         for part, value in parts.items():
-            text = self._read_text(row, {column: clean_cell(value)}, column)
+            text = self._text(row, column, clean_cell(value))
             if text and part.startswith("wrong_answer") and text[0] + text[-1] == "[]":
                 self._fail(
                     row,
