@@ -57,7 +57,7 @@ def test_what_only_the_answers_decide_and_models_that_no_run_could_ask(capsys, s
     settings = json.dumps({"judge": spec, "translator": spec})
     out = xling(capsys, "cost", "--tasks", "xlinghealth_information_demo", "--metadata", settings)
     assert "judge, translator: the responses that they will read do not exist yet" in out
-    assert "| total " in out and "estimated from characters" in out and "over 30" in out
+    assert "| total " in out and "estimated from characters" in out
     for role in ("judge", "answer_extractor", "translator"):
         settings = json.dumps({role: {"model": "gpt9"}})
         words = ("cost", "--tasks", "xlinghealth_correctness_demo_en", "--metadata", settings)

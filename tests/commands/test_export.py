@@ -81,7 +81,7 @@ def test_ours_stays_what_it_was():
         ("rationale_ft:\n  target: '{letters}'", r"must be \{letters\}, \{rationale\}"),
         ("mcqa_ft:\n  option_joiner: '{x}'", "option_joiner: its fields must be none"),
         ("mcqa_ft:\n  option_joiner: 3", "option_joiner: expected a text"),
-        ("mcqa_ft:\n  option: '{letter} {text} {'", "option: a single brace"),
+        ("mcqa_ft:\n  option: '{letter} {text} {'", "option: a single"),
         ("mcqa_ft:\n  exact: 'yes'", "exact: expected true or false"),
         ("answer:\n  option: '{letter} {text}'", "unknown language"),
     ],

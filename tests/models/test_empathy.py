@@ -274,8 +274,8 @@ def test_scores_by_hand():
     ("words", "message"),
     [
         ("--seeds 0", "--seeds: must be an integer from 1, got '0'"),
-        ("--model x", "--model is for --backend transformer"),
-        ("--backend transformer --lr 0", "--lr: must be above 0"),
+        ("--training epochs=1", "--training is for --backend transformer"),
+        ("--backend transformer --training lr=0", "--training lr: expected a positive number"),
     ],
 )
 def test_wrong_options_are_named(data, tmp_path, words, message):
@@ -362,9 +362,9 @@ def said_again(data, out):
 def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, tiny_bert):
     encoder = shutil.copytree(tiny_bert, tmp_path / "encoder")
     out = tmp_path / "out"
-    options = ("--backend", "transformer", "--model", encoder, "--epochs", 12, "--patience", 12)
-    more = ("--batch-size", 8, "--lr", 5e-3, "--device", "cpu", "--max-tokens", 12)
-    train("--data", data, "--to", out, "--seed", 0, *options, *more)
+    options = (f"model={encoder}", "epochs=12", "patience=12", "batch_size=8", "lr=5e-3")
+    more = ("--training", *options, "device=cpu", "max_tokens=12")
+    train("--data", data, "--to", out, "--seed", 0, "--backend", "transformer", *more)
     entry = scores_of(out)["seeds"][0]
     assert entry["history"][-1]["train_loss"] < 0.5 * entry["history"][0]["train_loss"]
     shutil.rmtree(encoder)
@@ -397,8 +397,8 @@ def test_training_stops_early_and_keeps_the_best_epoch(fit, monkeypatch):
 
 def test_an_encoder_that_cannot_be_loaded_is_named(data, tmp_path):
     pytest.importorskip("torch")
-    words = ("--backend", "transformer", "--model", tmp_path / "nowhere", "--seed", 0)
-    with pytest.raises(SettingError, match=f"--model {tmp_path}/nowhere: cannot be loaded"):
+    words = ("--backend", "transformer", "--training", f"model={tmp_path / 'nowhere'}", "--seed", 0)
+    with pytest.raises(SettingError, match=f"{tmp_path}/nowhere: cannot be loaded"):
         train("--data", data, "--to", tmp_path / "out", *words)
 
 

@@ -43,7 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def agreement(options: argparse.Namespace) -> str:
     """Return the figures by form and language, disagreements and comments."""
     annotations = read_annotations(options.files)
-    figures = [row for group in _grouped(annotations) for row in describe_group(*group)]
+    groups: dict[tuple[str, str], list[Annotation]] = {}
+    for annotation in annotations:
+        groups.setdefault((annotation.form, annotation.language), []).append(annotation)
+    figures = [row for group in groups.values() for row in describe_group(group)]
     figures += _mean_fidelity([row for row in figures if row["form"] == FIDELITY])
     remarks = list(_remarks(annotations))
     if options.json:
@@ -57,60 +60,42 @@ def agreement(options: argparse.Namespace) -> str:
     return "\n\n".join(blocks)
 
 
-Group = tuple[str, str, list[str], list[list[Annotation]]]
-
-
-def _grouped(annotations: Sequence[Annotation]) -> Iterator[Group]:
-    """Yield form, language, annotators, and the annotations of each item in their order."""
-    keys = dict.fromkeys((a.form, a.language) for a in annotations)
-    for form, language in keys:
-        group = [a for a in annotations if (a.form, a.language) == (form, language)]
-        people = list(dict.fromkeys(a.annotator for a in group))
-        items: dict[tuple[str, ...], list[Annotation]] = {}
-        for annotation in group:
-            items.setdefault(annotation.item, []).append(annotation)
-        yield form, language, people, list(items.values())
-
-
-def describe_group(
-    form: str, language: str, people: Sequence[str], items: Sequence[Sequence[Annotation]]
-) -> Iterator[dict[str, Any]]:
-    """Yield a row of figures for all annotators, and one for each if there are several."""
+def describe_group(group: Sequence[Annotation]) -> Iterator[dict[str, Any]]:
+    """Yield figures of one form and language for all annotators, and for each if several."""
+    form, language = group[0].form, group[0].language
+    people = list(dict.fromkeys(a.annotator for a in group))
     describe = _describe_labels if form == LABEL else _describe_ratings
     for who in (None, *people) if len(people) > 1 else (None,):
-        chosen = [[a for a in item if who in (None, a.annotator)] for item in items]
-        chosen = [item for item in chosen if any(a.label for a in item)]
+        items: dict[tuple[str, ...], list[Annotation]] = {}
+        for a in group:
+            if a.label and who in (None, a.annotator):
+                items.setdefault(a.item, []).append(a)
         yield {
             "form": form, "language": language, "annotator": who or ", ".join(people),
-            "items": len(chosen), **describe(chosen, language),
+            "items": len(items), **describe([*items.values()], language),
         }  # fmt: skip
 
 
 def _describe_labels(items: Sequence[Sequence[Annotation]], language: str) -> dict[str, Any]:
-    votes = [[a.label for a in item if a.label] for item in items]
+    votes = [[a.label for a in item] for item in items]
     width = max(map(len, votes), default=0)
     judge = [item[0].judge_label for item in items]
     majority = [majority_label(labels) for labels in votes]
-    pairs = zip(majority, judge, strict=True)
-    agree = [label == other for label, other in pairs if label is not None]
-    complete = [
-        set(labels) == {other}
-        for labels, other in zip(votes, judge, strict=True)
-        if len(labels) == width
-    ]
-    padded = [[*labels, *[None] * (width - len(labels))] for labels in votes]
+    pairs = [*zip(votes, judge, strict=True)]
+    agree = [label == other for label, other in zip(majority, judge, strict=True) if label]
+    complete = [{*labels} == {other} for labels, other in pairs if len(labels) == width]
     return {
         "labels": sum(map(len, votes)),
         "ties": sum(label is None for label in majority),
-        "agreement_percent": _percent(agree),
-        "unanimous_percent": _percent(complete),
-        "alpha": krippendorff_alpha(padded),
+        "agreement_percent": 100 * fmean(agree) if agree else None,
+        "unanimous_percent": 100 * fmean(complete) if complete else None,
+        "alpha": krippendorff_alpha([[*v, *[None] * (width - len(v))] for v in votes]),
         "published_percent": [f.value for f in published(table="Table A7", language=language)],
     }
 
 
 def _describe_ratings(items: Sequence[Sequence[Annotation]], language: str) -> dict[str, Any]:
-    ratings = [[int(a.label) for a in item if a.label] for item in items]
+    ratings = [[int(a.label) for a in item] for item in items]
     width = max(map(len, ratings), default=0)
     padded = [[*item, *[None] * (width - len(item))] for item in ratings]
     form = items[0][0].form if items else FIDELITY
@@ -153,10 +138,6 @@ def _remarks(annotations: Sequence[Annotation]) -> Iterator[dict[str, str]]:
                 "task": a.task, "question": a.question_id, "judge": a.judge_label,
                 "annotator": a.annotator, "label": a.label, "comment": a.comment,
             }  # fmt: skip
-
-
-def _percent(hits: Sequence[bool]) -> float | None:
-    return 100 * sum(hits) / len(hits) if hits else None
 
 
 def _shown(value: Any) -> Any:

@@ -17,16 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.commands.options import (
-    add_folder,
-    add_languages,
-    add_metadata,
-    add_output,
-    add_seed,
-    chosen,
-    integer,
-    read_metadata,
-)
+from xling_tasks.commands import options as arguments
+from xling_tasks.commands.options import chosen
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.criteria.labels import MEANINGS
 from xling_tasks.data.dataset_info import LANGUAGE_NAMES, XLINGHEALTH
@@ -68,25 +60,22 @@ class Item(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling annotate`."""
-    add_folder(parser, nargs="?", help=" (forms label and fidelity)")
-    parser.add_argument(
-        "--form", choices=[*CHOICES], default=LABEL,
-        help="label answers, rate the fluency or meaning of XLingHealth's translations, or the "
-        "fidelity of a run's (default %(default)s)",
-    )  # fmt: skip
-    add_output(parser, "page to write, .html")
-    parser.add_argument(
-        "--n", type=integer(1), metavar="N", help="items per language (103 labels, 50 ratings)"
+    arguments.add_folder(parser, nargs="?", help=" (forms label and fidelity)")
+    text = (
+        "label answers, rate the fluency or meaning of XLingHealth's translations, or the "
+        "fidelity of a run's (default %(default)s)"
     )
-    add_seed(parser, "of the sample")
-    add_languages(parser, "all")
-    parser.add_argument(
-        "--datasets", metavar="NAMES", help="only these datasets, separated by commas: liveqa"
-    )
-    parser.add_argument(
-        "--blind", action="store_true", help="hide the judge's label until a label is chosen"
-    )
-    add_metadata(parser)
+    parser.add_argument("--form", choices=[*CHOICES], default=LABEL, help=text)
+    arguments.add_output(parser, "page to write, .html")
+    text = "items per language (103 labels, 50 ratings)"
+    parser.add_argument("--n", type=arguments.integer(1), metavar="N", help=text)
+    arguments.add_seed(parser, "of the sample")
+    arguments.add_languages(parser, "all")
+    text = "only these datasets, separated by commas: liveqa"
+    parser.add_argument("--datasets", metavar="NAMES", help=text)
+    text = "hide the judge's label until a label is chosen"
+    parser.add_argument("--blind", action="store_true", help=text)
+    arguments.add_metadata(parser)
     parser.set_defaults(run=annotate)
 
 
@@ -95,33 +84,27 @@ def annotate(options: argparse.Namespace) -> str:
     if options.to.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"--to {options.to}: name a file that ends in .html")
     refuse_file(options.to)  # annotators may be at work on it
-    description = {"form": options.form, "model": ""}
+    model = ""
     skipped: Counter[tuple[str, str]] = Counter()
     if options.form in (LABEL, FIDELITY):
         if options.out_dir is None:
             raise SettingError("OUT is missing: name the --output_path of lm_eval, such as out")
         read = read_labels if options.form == LABEL else read_translations
-        items, description["model"] = read(options, skipped)
+        items, model = read(options, skipped)
     else:
         items = list(read_data(options, skipped))
     codes = chosen("--languages", options.languages, (item.language for item in items), "no items")
-    items = [item for item in items if item.language in codes]
     n = options.n or N_ITEMS.get(options.form, 50)
     sample = [item for code in codes for item in draw(items, code, n, options.seed)]
     if not sample:
         raise DataError(f"{options.out_dir}: nothing to annotate ({dict(skipped) or 'no samples'})")
-    data = page_data(options.form, description, sample, blind=options.blind)
-    write_page(options.to, data)
+    description = {"form": options.form, "model": model}
+    write_page(options.to, page_data(options.form, description, sample, blind=options.blind))
     counts = Counter((item.language, item.stratum) for item in sample)
-    total = Counter((item.language, item.stratum) for item in items)
-    rows: list[dict[str, Any]] = [
-        {"language": code, "stratum": stratum, "items": f"{counts[code, stratum]} of {count:,}"}
-        for (code, stratum), count in sorted(total.items())
-    ]
-    rows += [
-        {"language": code, "stratum": reason, "items": f"left out: {count:,}"}
-        for (code, reason), count in sorted(skipped.items())
-    ]
+    total = Counter((item.language, item.stratum) for item in items if item.language in codes)
+    lines = [(*key, f"{counts[key]} of {count:,}") for key, count in sorted(total.items())]
+    lines += [(*key, f"left out: {count:,}") for key, count in sorted(skipped.items())]
+    rows = [dict(zip(("language", "stratum", "items"), line, strict=True)) for line in lines]
     return (
         f"{table(rows)}\n\n{options.to}: {len(sample)} items. Send it to every annotator; then: "
         "xling agreement FILE.csv ... and xling report OUT --human FILE.csv ..."
@@ -131,14 +114,12 @@ def annotate(options: argparse.Namespace) -> str:
 # Items
 
 
-_JUDGE_HINT = (
-    "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "
-    "--output_path ... --log_samples; --model xling_replay judges logged answers."
-)
-_TRANSLATED_HINT = (
-    "The page needs xling_information or xling_empathy with a translator and a judge or "
-    "classifier: lm_eval --output_path ... --log_samples."
-)
+_HINTS = {
+    LABEL: "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "
+    "--output_path ... --log_samples; --model xling_replay judges logged answers.",
+    FIDELITY: "The page needs xling_information or xling_empathy with a translator and a judge or "
+    "classifier: lm_eval --output_path ... --log_samples.",
+}
 _RECORDS = {"information": "n_claims", "empathy": "profile"}
 """Criterion -> the record in its samples that holds the English text."""
 
@@ -146,30 +127,28 @@ _RECORDS = {"information": "n_claims", "empathy": "profile"}
 def read_labels(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[list[Item], str]:
     """Read the answers that one judge has labelled, and the model's folder."""
     items, judges, model = [], set(), ""
-    newest = _newest(options, {"correctness"}, _JUDGE_HINT)
+    newest = _newest(options, {"correctness"})
     languages = (key.language for key, _ in newest)
     codes = chosen("--languages", options.languages, languages, "no samples")
     for key, task in newest:
         if key.language not in codes:
             continue
         samples, model = task.samples, task.run.path.parent.name
-        for _, row in samples.stream_first(_judged, hint=_JUDGE_HINT):
-            if row is None:
-                raise DataError(f"{samples.path}: has no judge's labels. {_JUDGE_HINT}")
-            record, doc = row["n_judged"], row["doc"]
+        for _, (doc, answer, digest, record) in samples.stream_first(_judged, hint=_HINTS[LABEL]):
             judges.add(str(record["judge"]))
-            if record["label"] not in LABELS:
+            label = record["label"]
+            if label not in LABELS:
                 reason = "no_majority" if record.get("no_majority") else "judge_failed"
-                skipped[key.language, record["label"] or reason] += 1
+                skipped[key.language, label or reason] += 1
                 continue
-            texts = [
+            shown = [
                 ("Question", doc["question"], key.language),
                 ("Answer 1: reference, by experts", doc["reference"], key.language),
-                ("Answer 2: by the model", row["answer"], key.language),
+                ("Answer 2: by the model", answer, key.language),
             ]
             items.append(
-                Item(samples.task, key.language, str(doc["question_id"]), record["label"], texts,
-                     row["digest"], record["label"], record["reply"] or "")
+                Item(samples.task, key.language, str(doc["question_id"]), label, shown, digest,
+                     label, record["reply"] or "")
             )  # fmt: skip
     if len(judges) > 1:
         names = "; ".join(sorted(judges))
@@ -180,84 +159,77 @@ def read_labels(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[lis
     return items, model
 
 
-def _judged(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what the page needs of a sample; None without a judge."""
+def _judged(row: Mapping[str, Any]) -> tuple[Any, str, str, Mapping[str, Any]]:
+    """Return document, answer, its digest and the judge's record of a sample."""
     if "n_judged" not in row:
-        return None
+        raise TypeError("has no judge's labels")
     answer, record, doc = responses_in(row["filtered_resps"][0])[0], row["n_judged"], row["doc"]
     if not {"label", "reply", "judge"} <= record.keys():
         raise TypeError("n_judged: no label with its reply")
     if not all(isinstance(text, str) for text in (answer, doc["question"], doc["reference"])):
         raise TypeError("question, reference and answer are texts")
-    return {"doc": doc, "n_judged": record, "answer": answer, "digest": answer_digest(row)}
+    return doc, answer, answer_digest(row), record
 
 
 def read_translations(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[list[Item], str]:
     """Read a run's answers beside the English texts that were scored, and the model's folder."""
     items, model = [], ""
-    for key, task in _newest(options, set(_RECORDS), _TRANSLATED_HINT):
+    for key, task in _newest(options, set(_RECORDS)):
         samples, model, record = task.samples, task.run.path.parent.name, _RECORDS[key.criterion]
-        for _, (doc, results, english) in samples.stream_first(
-            lambda row, record=record: _translated(row, record), hint=_TRANSLATED_HINT
-        ):
-            for position, code in enumerate(doc["text"]):
-                if code == "en" or code not in english:
+
+        def read(row: Mapping[str, Any], record: str = record) -> list[tuple[str, str, str, str]]:
+            doc, results = row["doc"], row["filtered_resps"]
+            return [
+                (str(doc["question_id"]), code, responses_in(results[position])[0].strip(),
+                 (row[f"{record}_{code}"]["english"] or "").strip())
+                for position, code in enumerate(doc["text"])
+                if code != "en" and f"{record}_{code}" in row
+            ]  # fmt: skip
+
+        for _, pairs in samples.stream_first(read, hint=_HINTS[FIDELITY]):
+            for key_, code, answer, english in pairs:
+                if not answer or not english or answer == english:
+                    reason = "nothing translated" if answer and english else "no translation"
+                    skipped[code, reason] += 1
                     continue
-                answer, translation = responses_in(results[position])[0], english[code]
-                if not answer.strip() or not (translation or "").strip():
-                    skipped[code, "no translation"] += 1
-                elif answer.strip() == translation.strip():
-                    skipped[code, "nothing translated"] += 1
-                else:
-                    texts = [("Answer, by the model", answer, code),
-                             ("Translation into English", translation, "en")]  # fmt: skip
-                    items.append(
-                        Item(samples.task, code, str(doc["question_id"]), samples.task, texts,
-                             text_digest(answer + translation))
-                    )  # fmt: skip
+                shown = [("Answer, by the model", answer, code),
+                         ("Translation into English", english, "en")]  # fmt: skip
+                digest = text_digest(answer + english)
+                items.append(Item(samples.task, code, key_, samples.task, shown, digest))
     return items, model
-
-
-def _translated(row: Mapping[str, Any], record: str) -> tuple[Any, Any, dict[str, str | None]]:
-    """Return a sample's document, replies and English texts by language."""
-    codes = [code for code in row["doc"]["text"] if f"{record}_{code}" in row]
-    english = {code: row[f"{record}_{code}"]["english"] for code in codes if code != "en"}
-    return row["doc"], row["filtered_resps"], english
 
 
 def read_data(options: argparse.Namespace, skipped: Counter[Any]) -> Iterator[Item]:
     """Yield XLingHealth's questions with their correct answers, in English and in a language."""
     published = [key for key, info in XLINGHEALTH.items() if not info.bundled]
     names = options.datasets or ",".join(published)
-    settings = Settings.parse(read_metadata(options.metadata), {})
+    settings = Settings.parse(arguments.read_metadata(options.metadata), {})
     for name in chosen("--datasets", names, XLINGHEALTH, "no translations"):
-        data = load(XLINGHEALTH[name], settings.data_dir)
-        for question in data.questions:
+        for question in load(XLINGHEALTH[name], settings.data_dir).questions:
             answer = next((a.text for a in question.answers if a.label == 1), {})
-            texts = {
+            both = {
                 code: f"{question.text[code]}\n\n{answer[code]}"
                 for code in LANGUAGE_NAMES
                 if question.text.get(code) and answer.get(code)
             }
-            for code in LANGUAGE_NAMES:
-                if code == "en":
-                    continue
-                if code not in texts or "en" not in texts:
+            for code in (code for code in LANGUAGE_NAMES if code != "en"):
+                if not {code, "en"} <= both.keys():
                     skipped[code, "text missing"] += 1
                     continue
-                parts = [("English question and answer", texts["en"], "en"),
-                         ("Translation of both", texts[code], code)]  # fmt: skip
-                digest = text_digest(texts["en"] + texts[code])
-                yield Item(f"{name}_{code}", code, question.id, name, parts, digest)
+                shown = [("English question and answer", both["en"], "en"),
+                         ("Translation of both", both[code], code)]  # fmt: skip
+                digest = text_digest(both["en"] + both[code])
+                yield Item(f"{name}_{code}", code, question.id, name, shown, digest)
 
 
-def _newest(options: argparse.Namespace, criteria: set[str], hint: str) -> list[tuple[Any, Any]]:
+def _newest(options: argparse.Namespace, criteria: set[str]) -> list[tuple[Any, Any]]:
     """Return the newest results of some criteria, of the datasets asked for."""
     newest = newest_tasks(options.out_dir, criteria)
     if not newest:
-        raise DataError(f"{options.out_dir}: no samples of {' or '.join(sorted(criteria))}. {hint}")
-    keys_there = (key.dataset for key, _ in newest)
-    datasets = chosen("--datasets", options.datasets, keys_there, "no samples")
+        names, hint = " or ".join(sorted(criteria)), _HINTS[options.form]
+        raise DataError(f"{options.out_dir}: no samples of {names}. {hint}")
+    present = (key.dataset for key, _ in newest)
+    datasets = chosen("--datasets", options.datasets, present, "no samples")
     return [(key, task) for key, task in newest if key.dataset in datasets]
 
 
@@ -270,37 +242,26 @@ def draw(items: Sequence[Item], language: str, n: int, seed: int) -> list[Item]:
     The order depends on seed and question alone. Ratings of two languages are mostly of the same
     questions; labels are samples of their own, as the correction of gaps assumes.
     """
-    groups: dict[str, list[Item]] = {}
-    for item in items:
-        if item.language == language:
-            groups.setdefault(item.stratum, []).append(item)
-    sizes = allocate({stratum: len(group) for stratum, group in groups.items()}, n)
 
     def random_key(item: Item) -> bytes:
         name = item.task if item.judge_label else item.task.removesuffix(f"_{language}")
         return hashlib.sha256(f"{seed}\0{name}\0{item.question_id}".encode()).digest()
 
-    sample = [
-        item
-        for stratum, group in groups.items()
-        for item in sorted(group, key=random_key)[: sizes[stratum]]
-    ]
+    groups: dict[str, list[Item]] = {}
+    for item in sorted((item for item in items if item.language == language), key=random_key):
+        groups.setdefault(item.stratum, []).append(item)
+    sizes = allocate({stratum: len(group) for stratum, group in sorted(groups.items())}, n)
+    sample = [item for stratum, group in groups.items() for item in group[: sizes[stratum]]]
     return sorted(sample, key=random_key)
 
 
 def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
-    """Allocate N items to strata: proportionally by largest remainder, at least one of each."""
-    total = sum(counts.values())
-    n = min(n, total)
-    sizes = {name: n * count // total if total else 0 for name, count in counts.items()}
-    remainders = {name: n * count % total if total else 0 for name, count in counts.items()}
-    for name in sorted(counts, key=lambda name: -remainders[name])[: n - sum(sizes.values())]:
+    """Allocate N items to strata: one of each first, then in proportion (Sainte-Laguë)."""
+    sizes = dict.fromkeys(counts, 0)
+    for _ in range(min(n, sum(counts.values()))):
+        open_strata = [name for name in counts if sizes[name] < counts[name]]
+        name = max(open_strata, key=lambda s: (not sizes[s], counts[s] / (2 * sizes[s] + 1)))
         sizes[name] += 1
-    for name in [name for name, count in counts.items() if count and not sizes[name]]:
-        largest = max(sizes, key=lambda other: sizes[other])
-        if sizes[largest] > 1:
-            sizes[largest] -= 1
-            sizes[name] += 1
     return sizes
 
 
@@ -318,11 +279,10 @@ def page_data(
     else:
         choices = [(str(n), f"{n}: {step}", "") for n, step in enumerate(words["steps"], start=1)]
     data: dict[str, Any] = {
-        "title": words["title"],
-        "question": words["question"],
-        "guide": words["guide"],
+        **{name: words[name] for name in ("title", "question", "guide")},
         "choices": [
-            dict(zip(("value", "wording", "meaning"), row, strict=True)) for row in choices
+            {"value": value, "wording": wording, "meaning": meaning}
+            for value, wording, meaning in choices
         ],
         "blind": blind,
         "about": dict(description),

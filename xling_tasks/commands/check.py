@@ -57,14 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(options: argparse.Namespace) -> Screen:
     """Return a line for each check; the exit status is 1 if one failed."""
-    lines: list[Line] = []
-    with _quiet():
-        settings, problems = check_settings(options.metadata)
-        lines += _run("packages", check_packages) + problems
-        lines += _run("data", partial(check_data, settings))
-        for role, spec in _models(settings):
-            lines += _run(role, partial(check_model, role, spec))
-    lines = [line._replace(text=_clean(line.text), advice=_clean(line.advice)) for line in lines]
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+            settings, lines = check_settings(options.metadata)
+            lines = [*_run("packages", check_packages), *lines]
+            lines += _run("data", partial(check_data, settings))
+            for role, spec in _models(settings):
+                lines += _run(role, partial(check_model, role, spec))
+    finally:
+        logging.disable(disabled)
+    lines = [Line(*(" ".join(redact_log(text).split())[:500] for text in line)) for line in lines]
     failed = any(line.status == FAIL for line in lines)
     if options.json:
         return Screen(json.dumps([line._asdict() for line in lines], indent=1), int(failed))
@@ -88,40 +92,29 @@ def _run(name: str, inspect: Callable[[], Iterable[Line]]) -> list[Line]:
     return lines
 
 
-def _clean(text: str) -> str:
-    text = " ".join(redact_log(text).split())
-    return text if len(text) <= 500 else text[:497] + "..."
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep logs and progress bars off the terminal."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-            yield
-    finally:
-        logging.disable(before)
-
-
 # Packages and settings
 
 
 def check_packages() -> Iterator[Line]:
     """Compare the installed versions with the requirements, for each extra."""
-    for extra in ("", *(metadata("xling-tasks").get_all("Provides-Extra") or [])):
-        if extra in _DEVELOPMENT:
-            continue
-        needed = list(requirements_of("xling-tasks", extra))
-        wrong = [problem for item in needed if (problem := _problem(item))]
+    extras = metadata("xling-tasks").get_all("Provides-Extra") or []
+    for extra in ("", *(name for name in extras if name not in _DEVELOPMENT)):
+        wrong, texts = [], []
+        for item in requirements_of("xling-tasks", extra):
+            try:
+                installed = version(item.name)
+            except PackageNotFoundError:
+                wrong.append(f"{item.name} is missing")
+                continue
+            texts.append(f"{item.name} {installed}")
+            if not item.specifier.contains(installed, prereleases=True):
+                wrong.append(f"{texts[-1]} is not {item.specifier}")
         name = f"extra {extra}" if extra else "packages"
-        install = f'pip install "xling-tasks{f"[{extra}]" if extra else ""}"'
         if wrong:
+            install = f'pip install "xling-tasks{f"[{extra}]" if extra else ""}"'
             yield Line(name, OFF if extra else FAIL, ", ".join(wrong), install)
         else:
-            text = ", ".join(f"{item.name} {version(item.name)}" for item in needed[:3])
-            yield Line(name, OK, text + (", ..." if len(needed) > 3 else ""))
+            yield Line(name, OK, ", ".join(texts[:3]) + (", ..." if len(texts) > 3 else ""))
 
 
 def requirements_of(package: str, extra: str) -> Iterator[Requirement]:
@@ -135,31 +128,22 @@ def requirements_of(package: str, extra: str) -> Iterator[Requirement]:
                 yield from requirements_of(item.name, other)
 
 
-def _problem(item: Requirement) -> str:
-    try:
-        installed = version(item.name)
-    except PackageNotFoundError:
-        return f"{item.name} is missing"
-    fits = item.specifier.contains(installed, prereleases=True)
-    return "" if fits else f"{item.name} {installed} is not {item.specifier}"
-
-
 def check_settings(words: Iterable[str]) -> tuple[Settings, list[Line]]:
     """Return the settings that are right, and a line for each that is wrong."""
-    given: dict[str, Any] = {}
+    right: dict[str, Any] = {}
     lines = []
     for word in words:
         try:
-            given |= read_metadata([word])
+            given = read_metadata([word])
         except SettingError as error:
             lines.append(Line("settings", FAIL, str(error)))
-    right: dict[str, Any] = {}
-    for key, value in given.items():
-        try:
-            Settings.parse({**right, key: value}, {})
-            right[key] = value
-        except Exception as error:  # JSON may hold a value of any shape
-            lines.append(Line("settings", FAIL, str(error)))
+            continue
+        for key, value in given.items():
+            try:
+                Settings.parse({**right, key: value}, {})
+                right[key] = value
+            except Exception as error:  # JSON may hold a value of any shape
+                lines.append(Line("settings", FAIL, str(error)))
     if not lines:
         lines.append(Line("settings", OK, f"given: {', '.join(right)}" if right else "defaults"))
     return Settings.parse(right, {}), lines
@@ -185,25 +169,23 @@ def check_data(settings: Settings) -> Iterator[Line]:
         for repository in dict.fromkeys(str(data_dir or DATASETS[key].hub_id) for key in published):
             yield _check_hub(repository)
         return
-    lines = [_check_files(key, data_dir, count) for key, count in published.items()]
+    lines = []
+    for key, count in published.items():
+        is_found = False
+        try:
+            if data_dir is not None and key in MMEDBENCH:
+                find_file(DATASETS[key], "en", "test", data_dir)
+            elif data_dir is not None:
+                find_source(DATASETS[key], data_dir)
+            is_found = data_dir is not None
+            counts = count()
+            text = f"{counts['questions']:,} questions, {counts['rows']:,} rows"
+            lines.append(Line(f"data {key}", OK, text))
+        except Exception as error:  # a file can be broken in any way
+            text = str(error) or type(error).__name__
+            lines.append(Line(f"data {key}", FAIL if is_found else OFF, text))
     nothing = data_dir is not None and all(line.status == OFF for line in lines)
     yield from (line._replace(status=FAIL) if nothing else line for line in lines)
-
-
-def _check_files(key: str, data_dir: str | None, count: Callable[[], Any]) -> Line:
-    """Load a data set from a folder, or without one from the Hub's cache."""
-    is_found = False
-    try:
-        if data_dir is not None and key in MMEDBENCH:
-            find_file(DATASETS[key], "en", "test", data_dir)
-        elif data_dir is not None:
-            find_source(DATASETS[key], data_dir)
-        is_found = data_dir is not None
-        counts = count()
-    except Exception as error:  # a file can be broken in any way
-        status = FAIL if is_found else OFF
-        return Line(f"data {key}", status, str(error) or type(error).__name__)
-    return Line(f"data {key}", OK, f"{counts['questions']:,} questions, {counts['rows']:,} rows")
 
 
 def _check_hub(repository: str) -> Line:
@@ -230,11 +212,9 @@ def _check_hub(repository: str) -> Line:
 
 
 def _models(settings: Settings) -> Iterator[tuple[str, ModelConfig | None]]:
-    jurors = [
-        (settings.judge_role(number), juror.spec) for number, juror in enumerate(settings.jurors)
-    ]
-    yield from jurors
-    if not jurors:
+    for number, juror in enumerate(settings.jurors):
+        yield settings.judge_role(number), juror.spec
+    if not settings.jurors:
         yield "judge", None
     if settings.answer_extractor is not None:
         yield "answer_extractor", settings.answer_extractor

@@ -6,7 +6,7 @@ import argparse
 import fnmatch
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,8 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_limit(parser, "first N questions of each task, as for lm_eval")
     text = "count with this Hugging Face tokenizer (extra hf)"
     parser.add_argument("--tokenizer", metavar="NAME", help=text)
-    text = f"count all prompts, not those of {SAMPLE} questions a task"
-    parser.add_argument("--exact", action="store_true", help=text)
     text = "dollars per million tokens sent and received, such as judge=2.5/10 model=0.15/0.6"
     parser.add_argument(
         "--price", action="extend", nargs="+", default=[], metavar="ROLE=IN/OUT", help=text
@@ -59,9 +57,13 @@ def cost(options: argparse.Namespace) -> str:
     metadata = read_metadata(options.metadata)
     tasks = load_tasks(options.tasks, metadata)
     _refuse_unknown_models(Settings.parse(metadata, None))
-    sample = None if options.exact else SAMPLE
-    entries = [entry for task in tasks for entry in costs(task, options.limit, count, sample)]
-    whole = _add_up(entries)
+    entries = [entry for task in tasks for entry in costs(task, options.limit, count)]
+    sums: dict[tuple[str, str], Cost] = {}  # per role and kind, over all tasks and languages
+    for entry in entries:
+        total = Cost("total", entry.role, "all", entry.kind)
+        total = sums.setdefault((entry.role, entry.kind), total)
+        total.add(entry.requests, entry.prompt_tokens, entry.max_output_tokens)
+    whole = list(sums.values())
     roles = {entry.role for entry in whole}
     if unknown := prices.keys() - roles:
         raise SettingError(
@@ -70,32 +72,27 @@ def cost(options: argparse.Namespace) -> str:
     rows = [{**asdict(entry), **_price(entry, prices)} for entry in [*entries, *whole]]
     if options.json:
         return json.dumps(rows, indent=2)
-    notes = _notes(tasks, roles, options.tokenizer, sample, bool(prices))
+    notes = _notes(tasks, roles, options.tokenizer, bool(prices))
     return "\n".join([table(rows), "", *notes])
 
 
 def _notes(
-    tasks: Sequence[HealthTask], roles: set[str], tokenizer: str | None, sample: int | None,
-    has_prices: bool,
-) -> Iterator[str]:  # fmt: skip
+    tasks: Sequence[HealthTask], roles: set[str], tokenizer: str | None, has_prices: bool
+) -> Iterator[str]:
     """Yield what the numbers are made of, and what they do not count."""
     exact = tokenizer or "estimated from characters; --tokenizer NAME counts exactly"
-    part = f"; of larger tasks {sample} questions stand for all (--exact: all)" if sample else ""
-    yield f"Tokens: {exact}{part}. max_output_tokens is a limit, not a forecast."
+    yield (
+        f"Tokens: {exact}; of larger tasks {SAMPLE} questions stand for all. max_output_tokens is "
+        "a limit, not a forecast."
+    )
     if has_prices:
-        yield (
-            "dollars: of calls, if all comes back that may; dollars_batch: with batch=true at "
-            f"{BATCH_PRICE:g} of that. Your service's own terms count."
-        )
+        yield f"dollars: if all comes back that may; dollars_batch: {BATCH_PRICE:g} of that."
     if others := sorted(roles - {"model"}):
         yield (
             f"{', '.join(others)}: the responses that they will read do not exist yet, so "
-            "references or texts of about 350 words stand in for them."
+            "references or texts of about 350 words stand in for them. Claims: a request per "
+            "answer, and two to verify."
         )
-    if "translator" in roles:
-        yield "translator: failed translations are sampled again; equal texts are asked once."
-    if any("claims" in task.prompt_templates() for task in tasks):
-        yield "Claims: a request per answer, and two to verify, more of answers with over 30."
     for task in tasks:
         if task.provenance.get("prompt_set") == "all":
             yield (
@@ -157,15 +154,15 @@ class Cost:
     prompt_tokens: int = 0
     max_output_tokens: int = 0
 
-    def scale(self, factor: float) -> None:
-        """Multiply all counts."""
-        self.requests = round(self.requests * factor)
-        self.prompt_tokens = round(self.prompt_tokens * factor)
-        self.max_output_tokens = round(self.max_output_tokens * factor)
+    def add(self, requests: int, prompt_tokens: int, max_output_tokens: int) -> None:
+        """Add requests and their tokens."""
+        self.requests += requests
+        self.prompt_tokens += prompt_tokens
+        self.max_output_tokens += max_output_tokens
 
 
 def costs(
-    task: HealthTask, limit: int | None, count: Callable[[str], int], sample: int | None
+    task: HealthTask, limit: int | None, count: Callable[[str], int], sample: int = SAMPLE
 ) -> list[Cost]:
     """Return the costs of a task, one entry per role, language and kind of request.
 
@@ -175,18 +172,15 @@ def costs(
         count: Tokens of a text.
         sample: Of a task with more questions, the prompts of this many, evenly spread, are made
             and counted, and stand for all. The requests to the model are counted over all
-            questions. None for the prompts of all.
+            questions.
     """
     docs = list(task.eval_docs)[:limit]
-    n = len(docs) if sample is None else min(sample, len(docs))
+    n = min(sample, len(docs))
     entries: dict[tuple[str, str, str], Cost] = {}
 
     def add(role: str, kind: str, language: str, tokens: int, output: int) -> None:
         new = Cost(str(task.config.task), role, language, kind)
-        entry = entries.setdefault((role, kind, language), new)
-        entry.requests += 1
-        entry.prompt_tokens += tokens
-        entry.max_output_tokens += output
+        entries.setdefault((role, kind, language), new).add(1, tokens, output)
 
     for doc in (docs[i * len(docs) // n] for i in range(n)):
         contexts = task.fewshot_context(doc, num_fewshot=0)
@@ -206,7 +200,10 @@ def costs(
             ("model", r.kind, code) for d in docs for _, code, r in _requests(task, d)
         )
         for key, entry in entries.items():
-            entry.scale(requests[key] / entry.requests if key in requests else len(docs) / n)
+            factor = requests[key] / entry.requests if key in requests else len(docs) / n
+            entry.requests = round(entry.requests * factor)
+            entry.prompt_tokens = round(entry.prompt_tokens * factor)
+            entry.max_output_tokens = round(entry.max_output_tokens * factor)
     return list(entries.values())
 
 
@@ -215,18 +212,6 @@ def _requests(task: HealthTask, doc: Any) -> Iterator[tuple[int, str, Request]]:
     for number, language in enumerate(task.prompt_languages(doc)):
         for request in task.requests(doc, number):
             yield number, language, request
-
-
-def _add_up(entries: Iterable[Cost]) -> list[Cost]:
-    """Return sums per role and kind, over all tasks and languages."""
-    sums: dict[tuple[str, str], Cost] = {}
-    for entry in entries:
-        key = (entry.role, entry.kind)
-        total = sums.setdefault(key, Cost("total", entry.role, "all", entry.kind))
-        total.requests += entry.requests
-        total.prompt_tokens += entry.prompt_tokens
-        total.max_output_tokens += entry.max_output_tokens
-    return list(sums.values())
 
 
 def _price(entry: Cost, prices: Mapping[str, tuple[float, float]]) -> dict[str, float | None]:

@@ -20,7 +20,6 @@ from xling_tasks.data.custom.data_checks import (
 )
 from xling_tasks.data.custom.dataset import (
     RUBRIC_SAMPLE,
-    CustomDataset,
     find_files,
     read_custom_dataset,
 )
@@ -47,30 +46,21 @@ def list_datasets(options: argparse.Namespace) -> str:
         except DataError as error:
             rows.append({"dataset": key, "licence": licence})
             problems.append(f"{key}: {error}")
-    checked = checked_texts()
-    if options.json:
-        return json.dumps({"datasets": rows, "texts": checked, "problems": problems}, indent=2)
-    return "\n\n".join([table(rows), _describe_texts(checked), *problems])
-
-
-def checked_texts() -> list[dict[str, Any]]:
-    """Return the texts of the bundled sets of prompts, counted by how far they were checked."""
-    return [
+    texts: list[dict[str, Any]] = [
         {"dataset": key, "set_version": info.version, "language": code}
         | {name: counts[name] for name in STATUSES}
         for key, info in PROMPT_SETS.items()
         for code, counts in statuses(load_prompts(info)).items()
     ]
-
-
-def _describe_texts(checked: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many texts of our prompts have each status."""
-    counts = ", ".join(f"{sum(row[name] for row in checked):,} {name}" for name in STATUSES)
-    return (
-        f"Texts of our prompts: {counts} (--json: by language). author: as written; "
+    if options.json:
+        return json.dumps({"datasets": rows, "texts": texts, "problems": problems}, indent=2)
+    totals = ", ".join(f"{sum(row[name] for row in texts):,} {name}" for name in STATUSES)
+    note = (
+        f"Texts of our prompts: {totals} (--json: by language). author: as written; "
         "back_translated: compared with a blind translation back to English; native_read: read "
         "by a native speaker."
     )
+    return "\n\n".join([table(rows), note, *problems])
 
 
 def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[], dict[str, Any]]]]:
@@ -127,8 +117,10 @@ def check_dataset(options: argparse.Namespace) -> Screen:
     """
     path = options.file
     dataset, problems = read_custom_dataset(find_files(str(path)))
-    oddities = list(find_oddities(dataset)) if dataset else []
-    counts = count_usable(dataset) if dataset else {}
+    oddities, languages, usable = [], [], {}
+    if dataset is not None:
+        oddities, languages = [*find_oddities(dataset)], count_texts(dataset)
+        usable = count_usable(dataset)
     if options.json:
         content = {
             "file": str(path),
@@ -136,56 +128,39 @@ def check_dataset(options: argparse.Namespace) -> Screen:
             "shape": dataset.shape if dataset else None,
             "dataset": dataset.info.key if dataset else None,
             "sha256": dataset.provenance["sha256"] if dataset else None,
-            "languages": count_texts(dataset) if dataset else [],
+            "languages": languages,
             "problems": problems,
             "oddities": oddities,
-            "usable": counts,
+            "usable": usable,
         }
-        screen = Screen(json.dumps(content, indent=2, ensure_ascii=False))
-    else:
-        sections = _describe_check(path, dataset, problems, oddities, counts)
-        screen = Screen("\n\n".join(sections))
-    screen.status = int(bool(problems))
-    return screen
-
-
-def _describe_check(
-    path: Path,
-    dataset: CustomDataset | None,
-    problems: Sequence[str],
-    oddities: Sequence[str],
-    counts: Mapping[str, Mapping[str, int]],
-) -> Iterator[str]:
+        return Screen(json.dumps(content, indent=2, ensure_ascii=False), int(bool(problems)))
+    parts = []
     if dataset is not None:
-        row = {"wide": "question", "long": "question and language"}.get(
-            dataset.shape, "conversation"
-        )
-        yield (
+        rows = {"wide": "question", "long": "question and language"}
+        row = rows.get(dataset.shape, "conversation")
+        parts.append(
             f"{path}: {dataset.form}; a row per {row}; {many(len(dataset.questions), 'question')}. "
             f"In results it is called {dataset.info.key!r}, sha256 "
             f"{dataset.provenance['sha256'][:12]}."
         )
-        yield table(count_texts(dataset))
+        parts.append(table(languages))
     if problems:
-        yield f"{path}: the tasks refuse the file until this is corrected:\n{_list(problems)}"
+        text = _list_lines(problems)
+        parts.append(f"{path}: the tasks refuse the file until this is corrected:\n{text}")
     if oddities:
-        yield f"Look at this:\n{_list(oddities)}"
+        parts.append(f"Look at this:\n{_list_lines(oddities)}")
     if not problems and not oddities:
-        yield "Nothing is odd."
-    if counts:
-        rows = [{"task": task, **by_language} for task, by_language in counts.items()]
-        yield f"Questions that each task can use:\n{table(rows)}"
-    yield "\n".join(next_steps(path, counts, bool(problems)))
+        parts.append("Nothing is odd.")
+    if usable:
+        counts = [{"task": task, **by_language} for task, by_language in usable.items()]
+        parts.append(f"Questions that each task can use:\n{table(counts)}")
+    parts.append("\n".join(next_steps(path, usable, bool(problems))))
+    return Screen("\n\n".join(parts), int(bool(problems)))
 
 
-_MAX_LINES = 60
-
-
-def _list(lines: Sequence[str]) -> str:
-    shown = [f"- {line}" for line in lines[:_MAX_LINES]]
-    if len(lines) > _MAX_LINES:
-        shown.append(f"- and {len(lines) - _MAX_LINES} more (--json lists all)")
-    return "\n".join(shown)
+def _list_lines(lines: Sequence[str], maximum: int = 60) -> str:
+    more = [f"and {len(lines) - maximum} more (--json lists all)"] if len(lines) > maximum else []
+    return "\n".join(f"- {line}" for line in [*lines[:maximum], *more])
 
 
 _TASKS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from typing import Any
 
 from xling_tasks.commands.options import (
@@ -101,24 +102,21 @@ def export_train(options: argparse.Namespace) -> str:
     prompts = PromptTemplates(settings.prompt_templates)
     rows: list[dict[str, Any]] = []
     counts = []
-    for code in codes:
-        docs = load(info, code, "train", settings.data_dir).docs()
-        for kind in kinds:
-            template = prompts.get(kind, "en")
-            usable = [doc for doc in docs if kind != "rationale_ft" or doc.get("rationale")]
-            rows += [
-                {
-                    "kind": kind, "language": code, "question_id": doc["question_id"],
-                    "prompt": template.fill(
-                        question=doc["question"], options=template.form.options(doc["options"]),
-                        language=info.language_names[code],
-                    ),
-                    "completion": template.form.answer(
-                        kind, doc["answer"], doc.get("rationale") or ""
-                    ),
-                }
-                for doc in usable
-            ]  # fmt: skip
-            counts.append(f"{code} {kind} {len(usable)} of {len(docs)}")
+    for code, kind in product(codes, kinds):
+        docs, template = (
+            load(info, code, "train", settings.data_dir).docs(),
+            prompts.get(kind, "en"),
+        )
+        usable = [doc for doc in docs if kind != "rationale_ft" or doc.get("rationale")]
+        counts.append(f"{code} {kind} {len(usable)} of {len(docs)}")
+        for doc in usable:
+            question, rationale = doc["question"], doc.get("rationale") or ""
+            options_text = template.form.options(doc["options"])
+            name = info.language_names[code]
+            rows.append({
+                "kind": kind, "language": code, "question_id": doc["question_id"],
+                "prompt": template.fill(question=question, options=options_text, language=name),
+                "completion": template.form.answer(kind, doc["answer"], rationale),
+            })  # fmt: skip
     write_new(options.to, jsonl(rows))
     return f"{options.to}: {many(len(rows), 'line')} ({'; '.join(counts)} usable questions)"

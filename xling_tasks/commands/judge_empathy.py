@@ -83,12 +83,9 @@ def examples(pairs: Sequence[Pair], column: int, n: int, seed: int) -> list[tupl
 
 
 def ask(
-    pairs: Sequence[Pair],
-    example_pairs: Sequence[tuple[Pair, bool]],
-    name: str,
-    prompt: Any,
+    pairs: Sequence[Pair], example_pairs: Sequence[tuple[Pair, bool]], name: str, prompt: Any,
     judge: Any,
-) -> list[int | None]:
+) -> list[int | None]:  # fmt: skip
     """Return whether the judge finds a mechanism in each response: 1, 0, or None if unparsed."""
     blocks = [
         f"{quote_material(post=example.seeker, response=example.response)}\n"

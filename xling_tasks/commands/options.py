@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xling_tasks.errors import SettingError, did_you_mean, user_path
@@ -81,21 +81,28 @@ def integer(minimum: int) -> Callable[[str], int]:
 def read_metadata(words: Sequence[str]) -> dict[str, Any]:
     """Read settings as `lm_eval --metadata` does: JSON objects and key=value words.
 
+    `a=1,b=2` is two settings as in `lm_eval`; commas in lists and paths stay.
+
     Raises:
         SettingError: If a word is neither.
     """
     settings: dict[str, Any] = {}
-    for word in _words(words):
+    for word in words:
         if word.lstrip().startswith("{"):
             try:
                 settings |= loads(word)
             except ValueError as error:
                 raise SettingError(f"--metadata: not valid JSON ({error}): {word!r:.80}") from error
             continue
-        key, sign, value = word.partition("=")
-        if not sign:
-            raise SettingError(f"--metadata: expected JSON or key=value, got {word!r:.80}")
-        settings[key] = _literal(value)
+        for item in re.split(r",(?=[a-z_]+=)", word):
+            key, sign, value = item.partition("=")
+            if not sign:
+                raise SettingError(f"--metadata: expected JSON or key=value, got {item!r:.80}")
+            try:
+                settings[key] = ast.literal_eval(value)
+            except (ValueError, SyntaxError):
+                words_of = {"true": True, "false": False, "none": None}
+                settings[key] = words_of.get(value.lower(), value)
     return settings
 
 
@@ -148,19 +155,3 @@ def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> 
         if word not in known:
             raise SettingError(f"{option} {word}: {lacks}.{did_you_mean(word, known)}")
     return wanted
-
-
-def _words(words: Sequence[str]) -> Iterator[str]:
-    """Yield settings, of which `a=1,b=2` is two as in `lm_eval`; commas in lists and paths stay."""
-    for word in words:
-        if word.lstrip().startswith("{"):
-            yield word
-        else:
-            yield from re.split(r",(?=[a-z_]+=)", word)
-
-
-def _literal(value: str) -> Any:
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return {"true": True, "false": False, "none": None}.get(value.lower(), value)

@@ -128,13 +128,8 @@ def find_groups(
         raise DataError(
             f"{', '.join(folders)}: no samples in it; run lm_eval again with --log_samples"
         )
-    order = list(CRITERIA)
-
-    def sort_key(group: Group) -> tuple[int, str, str, str]:
-        position = order.index(group.criterion) if group.criterion in order else len(order)
-        return position, group.criterion, group.dataset, group.model
-
-    present = sorted(groups, key=sort_key)
+    order = [*CRITERIA, *sorted({group.criterion for group in groups} - CRITERIA.keys())]
+    present = sorted(groups, key=lambda g: (order.index(g.criterion), g.dataset, g.model))
     return {group: groups[group] for group in present}, notes
 
 
@@ -146,23 +141,23 @@ def write_group(
     for source in sources:
         for question, code, entry in read_entries(group.criterion, source):
             questions.setdefault(question, {}).setdefault(code, entry)
-    codes = in_order({code for chosen in questions.values() for code in chosen})
-    rows = []
-    names = list(questions)
-    canary = words.unique(text for chosen in sources for text in find_canaries(chosen))
+    codes = in_order({code for entries in questions.values() for code in entries})
+    # What the publisher of the data asks to keep with its texts.
+    recorded = [mapping(source.xling.get("data")).get("canary") or () for source in sources]
+    canary = words.unique(str(text) for texts in recorded for text in texts)
+    rows, names = [], list(questions)
     for start in range(0, len(names), CHUNK):
         chunk = {}
         for question in names[start : start + CHUNK]:
-            chosen = questions.pop(question)
-            ordered = {code: chosen[code] for code in codes if code in chosen}
+            entries = questions.pop(question)
+            ordered = {code: entries[code] for code in codes if code in entries}
             chunk[question] = {code: entry.pop("texts") for code, entry in ordered.items()}
-            first = next(iter(ordered.values()))
-            title = ordered.get(ENGLISH, first)["title"]
-            for entry in ordered.values():
-                del entry["title"]
-            rows.append(
-                {"id": question, "title": title, "gap": find_gap(ordered), "languages": ordered}
-            )
+            titles = {code: entry.pop("title") for code, entry in ordered.items()}
+            scores = {code: e["score"] for code, e in ordered.items() if e["score"] is not None}
+            english = scores.pop(ENGLISH, None)
+            gap = english - min(scores.values()) if english is not None and scores else None
+            title = titles.get(ENGLISH, next(iter(titles.values())))
+            rows.append({"id": question, "title": title, "gap": gap, "languages": ordered})
         path = to / "data" / f"{number}_{start // CHUNK}.js"
         write_call(path, canary, "texts", number, start // CHUNK, chunk)
     write_call(to / "data" / f"{number}.js", canary, "rows", number, rows)
@@ -174,11 +169,6 @@ def write_group(
     }  # fmt: skip
 
 
-def find_canaries(source: TaskResults) -> list[str]:
-    """Return what the publisher of the data asks to keep with its texts."""
-    return [str(text) for text in mapping(source.xling.get("data")).get("canary") or ()]
-
-
 def write_call(path: Path, canary: Sequence[str], name: str, *values: Any) -> None:
     """Write values as a call: a page that was opened from disk may load scripts alone."""
     notes = "".join(f"// {json.dumps(text)}\n" for text in canary)
@@ -186,15 +176,6 @@ def write_call(path: Path, canary: Sequence[str], name: str, *values: Any) -> No
         json.dumps(value, ensure_ascii=True, separators=(",", ":")) for value in values
     )
     path.write_text(f"{notes}{name}({lines})\n", encoding="ascii", newline="\n")
-
-
-def find_gap(entries: Mapping[str, Mapping[str, Any]]) -> float | None:
-    """Return how far the worst language lies below English."""
-    english = entries.get(ENGLISH, {}).get("score")
-    remaining = [
-        e["score"] for code, e in entries.items() if code != ENGLISH and e["score"] is not None
-    ]
-    return None if english is None or not remaining else english - min(remaining)
 
 
 def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -247,26 +228,19 @@ def find_values(criterion: str, sample: Mapping[str, Any], language: str) -> lis
     return sorted(values)
 
 
-# What was found of an answer
-
-
 def find_label(
     criterion: str, sample: Mapping[str, Any], language: str, primary: Mapping[str, bool | None]
 ) -> SampleResult:
     """Return an answer's label, its score, and whether it is right."""
-    definition = CRITERIA.get(criterion)
-    if (
-        definition is not None
-        and definition.shown is not None
-        and definition.shown.found is not None
-    ):
-        return definition.shown.found(sample, language)
-    label = mapping(sample.get("n_judged")).get("label")
+    view = CRITERIA[criterion].shown if criterion in CRITERIA else None
+    if view is not None and view.found is not None:
+        return view.found(sample, language)
+    label = mapping(sample.get("n_judged")).get("label") or ""
     for name, higher in primary.items():
         value = _share(sample.get(name))
         if value is not None:
-            return SampleResult(label or "", -value if higher is False else value)
-    return SampleResult(label or "")
+            return SampleResult(label, -value if higher is False else value)
+    return SampleResult(label)
 
 
 def find_flags(criterion: str, sample: Mapping[str, Any], language: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xling_tasks.commands.cost import load_tasks
@@ -37,30 +37,22 @@ def topics(options: argparse.Namespace) -> str:
     judge = load_backend("judge", spec, settings.xling_cache)
     judge.check()
     prompt = PromptTemplates(settings.prompt_templates).get("topic", "en")
-    topic_of = _classify(texts, names, prompt, judge)
+    listing = "\n".join(f"- {name}" for name in names)
+    prompts = {question: prompt.fill(material=quote_material(question=text), topics=listing)
+               for question, text in texts.items()}  # fmt: skip
+    responses = ask_json(judge, [*prompts.values()], object_schema(topic=[*names]))
+    topic_of = {}  # those without a readable reply are unclassified
+    for question, text in prompts.items():
+        value = responses[text].value
+        topic_of[question] = value["topic"] if value else UNCLASSIFIED
     write_topics(options.to, topic_of)
     counts = Counter(topic_of.values())
     order = [*names, UNCLASSIFIED]
     rows = [{"topic": name, "questions": counts[name]} for name in order if counts[name]]
-    unclassified = f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED}"
-    line = (
-        f"{options.to}: {many(len(topic_of), 'question')}, {unclassified}. Judge: {judge.signature}"
+    return (
+        f"{table(rows)}\n\n{options.to}: {many(len(topic_of), 'question')}, "
+        f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED}. Judge: {judge.signature}"
     )
-    return f"{table(rows)}\n\n{line}"
-
-
-def _classify(
-    texts: Mapping[str, str], names: Sequence[str], prompt: Any, judge: Any
-) -> dict[str, str]:
-    """Return question -> topic; those without a readable reply are unclassified."""
-    listing = "\n".join(f"- {name}" for name in names)
-    prompts = {question: prompt.fill(material=quote_material(question=text), topics=listing)
-             for question, text in texts.items()}  # fmt: skip
-    responses = ask_json(judge, [*prompts.values()], object_schema(topic=[*names]))
-    values = {question: responses[text].value for question, text in prompts.items()}
-    return {
-        question: value["topic"] if value else UNCLASSIFIED for question, value in values.items()
-    }
 
 
 def _texts(tasks: Sequence[Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 from xling_metrics.base import library_version
 from xling_metrics.classification import classification_scores
 
-from xling_tasks.commands.options import add_output, integer
+from xling_tasks.commands.options import add_output, integer, read_metadata
 from xling_tasks.data.published import published
-from xling_tasks.errors import SettingError, user_path
+from xling_tasks.errors import SettingError, refuse_unknown, user_path
 from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy import training
 from xling_tasks.models.empathy.classifier import (
@@ -44,10 +44,8 @@ PUBLISHED = {
 }
 """Percent, in the order of `MECHANISMS`."""
 
-_TRAINING = (
-    *("model", "revision", "epochs", "patience", "batch_size", "lr"),
-    *("max_tokens", "device"),
-)
+_METRICS = {"f1": "F1", "accuracy": "accuracy"}
+
 _LIBRARIES = {
     "linear": ("numpy", "scipy", "scikit-learn"),
     "transformer": ("torch", "transformers", "tokenizers", "safetensors"),
@@ -68,19 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds", type=integer(1), default=5, metavar="N",
         help="splits with the seeds 0 to N - 1 (default %(default)s)",
     )  # fmt: skip
-    group = parser.add_argument_group("--backend transformer (extra hf)")
-    group.add_argument("--model", help="encoder: Hub id or folder (ModernBERT-large)")
-    group.add_argument("--revision", help="commit, tag or branch on the Hub")
-    group.add_argument("--epochs", type=integer(1), metavar="N", help="maximum (8)")
-    group.add_argument(
-        "--patience", type=integer(1), metavar="N", help="epochs without a better dev score (2)"
-    )
-    group.add_argument("--batch-size", type=integer(1), metavar="N", help="pairs per step (16)")
-    group.add_argument("--lr", type=float, help="peak learning rate (2e-5)")
-    group.add_argument(
-        "--max-tokens", type=integer(8), metavar="N", help="longer texts are cut (512)"
-    )
-    group.add_argument("--device", help="cpu, cuda, ... (default: the GPU, if there is one)")
+    names = ", ".join(asdict(training.TrainSettings()))
+    parser.add_argument(
+        "--training", nargs="+", default=[], metavar="KEY=VALUE",
+        help=f"settings of --backend transformer (extra hf): {names}",
+    )  # fmt: skip
     parser.set_defaults(run=train_empathy)
 
 
@@ -95,18 +85,28 @@ def add_epitome(parser: argparse.ArgumentParser) -> None:
 
 def train_empathy(options: argparse.Namespace) -> str:
     """Train once per seed, save the first model, and return the scores."""
-    _validate(options)
+    settings = read_metadata(options.training)
+    defaults = asdict(training.TrainSettings())
+    refuse_unknown("--training ", settings, defaults)
+    for name, value in settings.items():
+        is_number = isinstance(defaults[name], (int, float))
+        if not (type(value) in (int, float) and value > 0 if is_number else isinstance(value, str)):
+            expected = "a positive number" if is_number else "a text"
+            raise SettingError(f"--training {name}: expected {expected}, got {value!r:.40}")
+    if options.backend == "linear" and settings:
+        raise SettingError("--training is for --backend transformer")
     seeds = list(range(options.seeds)) if options.seed is None else [options.seed]
     data, folder = load(options.data), options.to
     refuse_full(folder)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    present = [sum(pair.present[column] for pair in data.pairs) for column in range(3)]
     card: dict[str, Any] = {
         "backend": options.backend,
         "data": data.digest,
         "pairs": len(data.pairs),
         "seeker_posts": len({pair.group for pair in data.pairs}),
-        "present": {name: _count(data, column) for column, name in enumerate(MECHANISMS)},
+        "present": dict(zip(MECHANISMS, present, strict=True)),
         "split": "-".join(map(str, SPLIT)),
         "trained_with": {name: library_version(name) for name in _LIBRARIES[options.backend]},
         "published": {"source": SOURCE, "percent": PUBLISHED, "order": MECHANISMS},
@@ -114,7 +114,7 @@ def train_empathy(options: argparse.Namespace) -> str:
     }
     for seed in seeds:
         parts = split(data.pairs, seed)
-        model, details = _fit(options, data, parts, seed)
+        model, details = _fit(options.backend, settings, data, parts, seed)
         scores = score(model, [data.pairs[index] for index in parts.test])
         sizes = {name: len(part) for name, part in parts._asdict().items()}
         card["seeds"].append({"seed": seed, "rows": sizes, **details, "test": scores})
@@ -127,33 +127,19 @@ def train_empathy(options: argparse.Namespace) -> str:
     return describe(card, folder)
 
 
-def _count(data: EmpathyData, column: int) -> int:
-    return sum(pair.present[column] for pair in data.pairs)
-
-
-def _validate(options: argparse.Namespace) -> None:
-    """Refuse options of the other backend and wrong numbers before the data are read."""
-    names = [name for name in _TRAINING if getattr(options, name) is not None]
-    if options.backend == "linear" and names:
-        raise SettingError(f"--{names[0].replace('_', '-')} is for --backend transformer")
-    if options.lr is not None and not 0 < options.lr < 1:
-        raise SettingError(f"--lr: must be above 0 and below 1, got {options.lr}")
-
-
 def _fit(
-    options: argparse.Namespace, data: EmpathyData, parts: Split, seed: int
+    backend: str, values: dict[str, Any], data: EmpathyData, parts: Split, seed: int
 ) -> tuple[Model, dict[str, Any]]:
     """Fit a model; return it with details of its training."""
     train, dev = ([data.pairs[index] for index in part] for part in (parts.train, parts.dev))
-    if options.backend == "linear":
+    if backend == "linear":
         return empathy_linear.fit([*train, *dev], seed), {"fitted_on": "train and dev"}
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401
     except ImportError as error:
         raise SettingError(f"--backend transformer: {error}; install the extra `hf`") from error
-    arguments = {name: getattr(options, name) for name in _TRAINING}
-    settings = training.TrainSettings(**{k: v for k, v in arguments.items() if v is not None})
+    settings = training.TrainSettings(**values)
     model = training.fit(train, dev, seed, settings)
     return model, {
         "fitted_on": "train, for the epochs that were best on dev",
@@ -189,21 +175,15 @@ def _mean_over_seeds(seeds: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any
     return means
 
 
-# What is printed
-
-
 def describe(card: dict[str, Any], folder: Path) -> str:
     """Return the scores in the paper's form, and where the classifier is."""
     first, mean, n = card["seeds"][0], card["mean"], len(card["seeds"])
     rows = []
     if n > 1:
-        rows.append(
-            _row(
-                f"mean of {n} seeds",
-                lambda name, m: f"{mean[name][m]:.1f} ± {mean[name][f'{m}_sd']:.1f}",
-            )
-        )
-    saved = _row(f"seed {first['seed']} (saved)", lambda name, m: f"{first['test'][name][m]:.1f}")
+        cells = {name: {m: f"{row[m]:.1f} ± {row[f'{m}_sd']:.1f}" for m in _METRICS}
+                 for name, row in mean.items()}  # fmt: skip
+        rows.append(_row(f"mean of {n} seeds", cells))
+    rows.append(_row(f"seed {first['seed']} (saved)", first["test"]))
     counts = []
     for name, short in zip(MECHANISMS, SHORT, strict=True):
         tests = [entry["test"][name] for entry in card["seeds"]]
@@ -221,7 +201,7 @@ def describe(card: dict[str, Any], folder: Path) -> str:
         f"Backend {card['backend']}, {card['pairs']:,} pairs, {card['seeker_posts']:,} seeker "
         f"posts; split {card['split']} by seeker post; fitted on {first['fitted_on']}. Percent on "
         "the test parts; F1 is macro F1, ± the standard deviation over seeds.\n\n"
-        f"{table([*rows, saved, *published_rows()])}\n\n{table(counts)}\n\n"
+        f"{table([*rows, *published_rows()])}\n\n{table(counts)}\n\n"
         f"The classifier saved in {folder} is that of seed {first['seed']}: --metadata "
         f"empathy_classifier={folder}\nIts files hold words of the training posts: share it only "
         "with those who may read them."
@@ -233,16 +213,16 @@ def published_rows() -> list[dict[str, str]]:
     return [
         _row(
             f"published: {who} ({SOURCE})",
-            lambda name, m, v=values: f"{v[m][MECHANISMS.index(name)]:.1f}",
+            {name: {m: values[m][i] for m in _METRICS} for i, name in enumerate(MECHANISMS)},
         )
         for who, values in PUBLISHED.items()
     ]
 
 
-def _row(label: str, value: Callable[..., str]) -> dict[str, str]:
-    cells = {
-        f"{title} {short}": value(name, metric)
-        for metric, title in (("f1", "F1"), ("accuracy", "accuracy"))
-        for name, short in zip(MECHANISMS, SHORT, strict=True)
-    }
-    return {"test part of": label, **cells}
+def _row(label: str, cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    row = {"test part of": label}
+    for metric, title in _METRICS.items():
+        for name, short in zip(MECHANISMS, SHORT, strict=True):
+            value = cells[name][metric]
+            row[f"{title} {short}"] = value if isinstance(value, str) else f"{value:.1f}"
+    return row

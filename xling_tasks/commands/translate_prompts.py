@@ -21,7 +21,6 @@ from xling_tasks.output import jsonl, many, refuse_file, write_new
 from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
-_ADVICE = "have them read by someone who knows the language."
 _TEXTS = (".csv", ".xlsx")  # formats whose cells are texts
 
 
@@ -58,9 +57,6 @@ def _refuse_nothing(path: Path, missing: int, failed: int) -> None:
         )
 
 
-# Prompts
-
-
 def _translate_set(options: argparse.Namespace, settings: Settings, translator: Translator) -> str:
     for code in settings.languages or ():
         if code not in FIELDS:
@@ -72,34 +68,32 @@ def _translate_set(options: argparse.Namespace, settings: Settings, translator: 
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     translator.check(*(("en", code) for code in codes))
     missing = sum(not row.get(FIELDS[code]) for code in codes for row in rows)
-    failed = {code: _add_language(rows, code, translator) for code in codes}
+    failed: dict[str, list[str]] = {}
+    for code in codes:
+        name = FIELDS[code]
+        lacking = [row for row in rows if not row.get(name)]
+        texts = translator.translate([row["en"] for row in lacking], "en", code)
+        for row, text in zip(lacking, texts, strict=True):
+            complete = text is not None and placeholders(text) == placeholders(row["en"])
+            row[name] = text if complete else None
+        failed[code] = [str(row["id"]) for row in lacking if row[name] is None]
     _refuse_nothing(options.file, missing, sum(map(len, failed.values())))
     order = [*ABOUT_FIELDS, "en", *(FIELDS[code] for code in codes)]
     write_new(options.to, jsonl({k: row[k] for k in (*order, *row) if k in row} for row in rows))
     counts = f"{many(len(rows), 'prompt')} in English and {many(len(codes), 'language')}"
-    return "\n".join(
-        [
-            f"{options.to}: {counts}.",
-            *(
-                f"{code}: {len(ids)} without a translation (null in the file): {', '.join(ids)}"
-                for code, ids in failed.items()
-                if ids
-            ),
-            f"Translator: {translator.signature}",
-            f"Machine translations: {_ADVICE}",
-        ]
-    )
+    lines = [
+        f"{code}: {len(ids)} without a translation (null in the file): {', '.join(ids)}"
+        for code, ids in failed.items()
+        if ids
+    ]
+    return "\n".join([f"{options.to}: {counts}.", *lines, *_about(translator)])
 
 
-def _add_language(rows: Sequence[dict[str, Any]], code: str, translator: Translator) -> list[str]:
-    """Fill one language; return the ids without a translation that has all placeholders."""
-    name = FIELDS[code]
-    missing = [row for row in rows if not row.get(name)]
-    texts = translator.translate([row["en"] for row in missing], "en", code)
-    for row, text in zip(missing, texts, strict=True):
-        complete = text is not None and placeholders(text) == placeholders(row["en"])
-        row[name] = text if complete else None
-    return [str(row["id"]) for row in missing if row[name] is None]
+def _about(translator: Translator, column: str = "") -> list[str]:
+    return [
+        f"Translator: {translator.signature}",
+        f"Machine translations{column}: have them read by someone who knows the language.",
+    ]
 
 
 def _read_rows(path: Path) -> list[dict[str, Any]]:
@@ -125,9 +119,6 @@ def _read_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-# Your own questions
-
-
 def _translate_custom(
     options: argparse.Namespace, settings: Settings, translator: Translator
 ) -> str:
@@ -138,50 +129,34 @@ def _translate_custom(
     codes = settings.languages or tuple(code for code in data.languages if code != "en")
     translator.check(*(("en", code) for code in codes))
     new: dict[str, dict[str, str]] = {question.id: {} for question in data.questions}
-    counts = {code: _translate_missing(data.questions, code, translator, new) for code in codes}
-    failed = sum(count for _, count in counts.values())
-    _refuse_nothing(path, failed + sum(count for count, _ in counts.values()), failed)
+    lines, n_missing, n_failed = [], 0, 0
+    for code in codes:
+        missing = [
+            (question.id, kind, text)
+            for question in data.questions
+            for kind, text in question.texts_in("en").items()
+            if kind not in question.texts_in(code)
+        ]
+        texts = translator.translate([text for _, _, text in missing], "en", code)
+        done = 0
+        for (key, kind, _), text in zip(missing, texts, strict=True):
+            if text is not None and not text.startswith("="):  # a spreadsheet would run it
+                new[key][f"{kind}_{code}"] = text
+                done += 1
+        failed = len(missing) - done
+        n_missing, n_failed = n_missing + len(missing), n_failed + failed
+        left = f", {failed} could not be and are empty" if failed else ""
+        lines.append(f"{language_name(code)}: {many(done, 'text')} translated{left}")
+    _refuse_nothing(path, n_missing, n_failed)
     every = [*data.languages, *(code for code in codes if code not in data.languages)]
     is_text = to.suffix.lower() in _TEXTS
     write(to, _custom_rows(data.questions, every, new, is_text=is_text))
     left_out = [*data.unused, f"an earlier column {NOTES!r}"]
     if is_text and any(item.tags for question in data.questions for item in question.rubric):
         left_out.append("tags of criteria")
-    return "\n".join(
-        [
-            f"{to}: {many(len(data.questions), 'question')} in {many(len(every), 'language')}.",
-            *(
-                f"{language_name(code)}: {many(done, 'text')} translated"
-                + (f", {missing} could not be and are empty" if missing else "")
-                for code, (done, missing) in counts.items()
-            ),
-            f"Translator: {translator.signature}",
-            f"The column 'notes' says which texts are machine translations: {_ADVICE}",
-            f"Not in it: {', '.join(left_out)}.",
-        ]
-    )
-
-
-def _translate_missing(
-    questions: Sequence[Question],
-    code: str,
-    translator: Translator,
-    new: Mapping[str, dict[str, str]],
-) -> tuple[int, int]:
-    """Put the texts that a language lacks into NEW; return how many there are, and how many not."""
-    missing = [
-        (question.id, kind, text)
-        for question in questions
-        for kind, text in question.texts_in("en").items()
-        if kind not in question.texts_in(code)
-    ]
-    texts = translator.translate([text for _, _, text in missing], "en", code)
-    done = 0
-    for (key, kind, _), text in zip(missing, texts, strict=True):
-        if text is not None and not text.startswith("="):  # a spreadsheet would run it
-            new[key][f"{kind}_{code}"] = text
-            done += 1
-    return done, len(missing) - done
+    counts = f"{many(len(data.questions), 'question')} in {many(len(every), 'language')}"
+    about = _about(translator, " (named in the column 'notes')")
+    return "\n".join([f"{to}: {counts}.", *lines, *about, f"Not in it: {', '.join(left_out)}."])
 
 
 def _custom_rows(
@@ -198,9 +173,13 @@ def _custom_rows(
         texts = {f"{kind}_{code}": text for code in codes
                  for kind, text in question.texts_in(code).items()}  # fmt: skip
         texts.update(new[question.id])
+        items = question.rubric
+        criteria: Any = [{"criterion": item.text, "points": item.points, "tags": [*item.tags]}
+                         for item in items]  # fmt: skip
+        if is_text:
+            criteria = "\n".join(f"{x.points:g}: {' '.join(x.text.split())}" for x in items)
         row = {"id": question.id, "category": question.category,
-               "correct": ", ".join(question.correct),
-               "criteria": _criteria(question, is_text)}  # fmt: skip
+               "correct": ", ".join(question.correct), "criteria": criteria}  # fmt: skip
         for code in codes:
             name = "ind" if code == "id" else code  # `question_id` is the id
             row |= {f"{kind}_{name}": texts.get(f"{kind}_{code}", "") for kind in kinds}
@@ -209,14 +188,3 @@ def _custom_rows(
     optional = ("category", "correct", "criteria")
     empty = [name for name in optional if not any(row[name] for row in rows)]
     return [{name: value for name, value in row.items() if name not in empty} for row in rows]
-
-
-def _criteria(question: Question, is_text: bool) -> Any:
-    """Return a cell of criteria: a line each, or HealthBench's objects."""
-    if is_text:
-        lines = [f"{item.points:g}: {' '.join(item.text.split())}" for item in question.rubric]
-        return "\n".join(lines)
-    return [
-        {"criterion": item.text, "points": item.points, "tags": list(item.tags)}
-        for item in question.rubric
-    ]

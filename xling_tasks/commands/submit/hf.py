@@ -6,8 +6,9 @@ Nothing is uploaded: the command that does it is printed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,9 @@ def run(options: argparse.Namespace) -> str:
         )
     card = _load_card(options)
     add_results(card, results, options.model_id.rpartition("/")[2])
-    card.text = with_section(card.text, describe(record, model))
+    section, earlier = describe(record, model), re.escape(BEGIN) + ".*?" + re.escape(END)
+    text = re.sub(earlier, "", card.text, flags=re.DOTALL).rstrip()
+    card.text = f"{text}\n\n{section}\n"
     with writing(options.to):
         options.to.mkdir(parents=True, exist_ok=True)
         card.save(options.to / CARD)
@@ -75,13 +78,11 @@ def run(options: argparse.Namespace) -> str:
 def _check_id(option: str, value: str) -> None:
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
-    try:
+    with contextlib.suppress(HFValidationError):
         validate_repo_id(value)
-        valid = value.count("/") == 1
-    except HFValidationError:
-        valid = False
-    if not valid:
-        raise DataError(f"{option} {value}: not of the form ORG/NAME")
+        if value.count("/") == 1:
+            return
+    raise DataError(f"{option} {value}: not of the form ORG/NAME")
 
 
 def _read_model(out: Path) -> Model:
@@ -154,7 +155,8 @@ def eval_results(scores: Sequence[Score], model: Model, custom_id: str | None) -
         if criterion is None or not is_main(score):
             continue
         found = data.get((score.criterion, score.dataset), {})
-        hub = custom_id if found.get("kind") == "own" else _hub_id(score.dataset, found)
+        hub = DATASETS[score.dataset].hub_id if score.dataset in DATASETS else None
+        hub = {"hub": found.get("name"), "own": custom_id}.get(found.get("kind", ""), hub)
         if score.value is None or hub is None:
             continue
         language = language_name(score.language)
@@ -177,12 +179,6 @@ def eval_results(scores: Sequence[Score], model: Model, custom_id: str | None) -
     return results
 
 
-def _hub_id(dataset: str, found: Mapping[str, Any]) -> str | None:
-    if found.get("kind") == "hub":
-        return str(found["name"])
-    return DATASETS[dataset].hub_id if dataset in DATASETS else None
-
-
 def _metric_name(score: Score) -> str:
     name = score.metric.replace("_", " ")
     return name if score.temperature is None else f"{name} at temperature {score.temperature:g}"
@@ -196,15 +192,14 @@ def _load_card(options: argparse.Namespace) -> Any:
     import yaml
     from huggingface_hub import ModelCard
 
-    source = options.card
-    if source is None:
+    if options.card is None:
         return ModelCard(f"---\n{{}}\n---\n# {options.model_id.rpartition('/')[2]}\n")
     try:
-        return ModelCard.load(source)
+        return ModelCard.load(options.card)
     except OSError as error:
-        raise DataError(f"--card {source}: {unreadable(source, error)}") from error
+        raise DataError(f"--card {options.card}: {unreadable(options.card, error)}") from error
     except (yaml.YAMLError, ValueError, LookupError, TypeError) as error:
-        raise DataError(f"{source}: the card's metadata cannot be read: {error}") from error
+        raise DataError(f"{options.card}: the metadata cannot be read: {error}") from error
 
 
 def add_results(card: Any, results: Sequence[Any], name: str) -> None:
@@ -219,36 +214,25 @@ def add_results(card: Any, results: Sequence[Any], name: str) -> None:
     card.data.model_name = card.data.model_name or name
 
 
-def with_section(text: str, section: str) -> str:
-    """Return a card's text with the section in place of an earlier one, or at its end."""
-    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
-    if pattern.search(text):
-        return pattern.sub(lambda _: section, text, count=1)
-    return f"{text.rstrip()}\n\n{section}\n"
-
-
 def describe(record: Record, model: Model) -> str:
     """Return the section of the card: a table of the main scores with verdicts."""
     verdicts = {
         (v.criterion, v.dataset, v.metric, v.temperature, v.language): v.verdict
         for v in record.verdicts
     }
-    rows = [
-        {
-            "criterion": score.criterion,
-            "dataset": score.dataset,
-            "language": language_name(score.language),
-            "metric": _metric_name(score),
-            "value": score.value,
-            "questions": score.n,
-            "verdict": verdicts.get(
-                (score.criterion, score.dataset, score.metric, score.temperature, score.language),
-                "",
-            ).replace("_", " "),
-        }
-        for score in record.scores
-        if score.criterion in CRITERIA and is_main(score)
-    ]
+    rows = []
+    for score in record.scores:
+        if score.criterion in CRITERIA and is_main(score):
+            key = score.criterion, score.dataset, score.metric, score.temperature, score.language
+            rows.append({
+                "criterion": score.criterion,
+                "dataset": score.dataset,
+                "language": language_name(score.language),
+                "metric": _metric_name(score),
+                "value": score.value,
+                "questions": score.n,
+                "verdict": verdicts.get(key, "").replace("_", " "),
+            })  # fmt: skip
     runs = [task.results for task in model.tasks]
     versions = sorted({f"lm-eval {r.lm_eval}, xling-tasks {r.xling['version']}" for r in runs})
     return _SECTION.format(

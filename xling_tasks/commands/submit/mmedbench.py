@@ -18,7 +18,7 @@ from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
 from xling_tasks.logs.config_diff import find_differences
 from xling_tasks.logs.results import TaskResults, read_results, refuse_mixed_models
-from xling_tasks.output import refuse_files, writing
+from xling_tasks.output import refuse_files, write_files
 from xling_tasks.secrets import public
 
 
@@ -63,28 +63,27 @@ def run(options: argparse.Namespace) -> str:
     names = [name for kind in kinds for name in (HALVES[kind].responses, HALVES[kind].scores)]
     refuse_files(to, [*names, DESCRIPTION])
     tasks = find_tasks(out, kinds, options.ft)
-    every = [task for of_kind in tasks.values() for task in of_kind]
-    name, text = _describe(every)
+    name, text = _describe([task for of_kind in tasks.values() for task in of_kind])
     files = {DESCRIPTION: text}
     for kind, of_kind in tasks.items():
         files[HALVES[kind].responses] = _csv(COLUMNS, _responses(kind, of_kind))
         files[HALVES[kind].scores] = _csv(*_scores(kind, of_kind))
-    with writing(to):
-        to.mkdir(parents=True, exist_ok=True)
-        for file, content in files.items():
-            (to / file).write_text(content, encoding="utf-8", newline="")
-    return "\n".join(
-        [
-            *(str(to / name) for name in [*names, DESCRIPTION]),
-            *_cautions(next(iter(tasks.values()))),
-            f"Fill in the lines with TODO in {DESCRIPTION}, and send the files by e-mail as "
-            "SubmissionTutorial.md of MMedBench says, with the subject "
-            f'"[MMedBench Submission] - {name}".',
-        ]
+    write_files(to, files)
+    cautions = []  # what differs from the published test set
+    for task in next(iter(tasks.values())):
+        data = task.xling["data"]
+        if data["rows"] != data["rows_expected"]:
+            counts = f"{data['rows']} of {data['rows_expected']} published questions"
+            cautions.append(f"Caution: {task.task}: {counts}.")
+        if data["invalid_rows"]:
+            count = f"{data['invalid_rows']} questions are left out as unusable"
+            cautions.append(f"Caution: {task.task}: {count}.")
+    advice = (
+        f"Fill in the lines with TODO in {DESCRIPTION}, and send the files by e-mail as "
+        "SubmissionTutorial.md of MMedBench says, with the subject "
+        f'"[MMedBench Submission] - {name}".'
     )
-
-
-# The tasks
+    return "\n".join([*(str(to / file) for file in [*names, DESCRIPTION]), *cautions, advice])
 
 
 def find_tasks(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, list[TaskResults]]:
@@ -93,24 +92,23 @@ def find_tasks(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, li
     Raises:
         DataError: If a language is missing, was run in part, or otherwise than the others.
     """
-    runs = [run for run in read_results(out)]
     newest = {
-        (place.criterion, place.language): TaskResults(task, run)
-        for run in runs
-        for task, place in run.places.items()
-        if place is not None and place.dataset == "mmedbench"
+        (key.criterion, key.language): TaskResults(task, run)
+        for run in read_results(out)
+        for task, key in run.places.items()
+        if key is not None and key.dataset == "mmedbench"
     }
     if ft is None:
-        tuned, plain = (
-            any((f"mmedbench_{kind}{end}", code) in newest for kind in kinds
-                for code in MMEDBENCH_LANGUAGES)
-            for end in ("_ft", "")
-        )  # fmt: skip
-        if tuned and plain:
+        there = {
+            criterion.endswith("_ft")
+            for criterion, _ in newest
+            if criterion.removesuffix("_ft").removeprefix("mmedbench_") in kinds
+        }
+        if len(there) > 1:
             raise DataError(
                 f"{out}: holds tasks for fine-tuned models and others; say --ft or --no-ft"
             )
-        ft = tuned
+        ft = there == {True}
     tasks: dict[str, list[TaskResults]] = {}
     problems = []
     for kind in kinds:
@@ -148,9 +146,6 @@ def _problem(task: TaskResults, half: Half) -> str:
         return f"{task.samples.path.name} is not there"
     missing = [name for name, metric in half.metrics.items() if task.scores.get(metric) is None]
     return f"has no {', '.join(missing)} (--predict_only, or a missing extra)" if missing else ""
-
-
-# The files
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -212,13 +207,3 @@ def _describe(tasks: Sequence[TaskResults]) -> tuple[str, str]:
         tasks=", ".join(task.task for task in tasks),
         shots=tasks[0].config.get("num_fewshot") or 0,
     )
-
-
-def _cautions(tasks: Sequence[TaskResults]) -> Iterator[str]:
-    """Yield what differs from the published test set."""
-    for task in tasks:
-        data, name = task.xling["data"], task.task
-        if data["rows"] != data["rows_expected"]:
-            yield f"Caution: {name}: {data['rows']} of {data['rows_expected']} published questions."
-        if data["invalid_rows"]:
-            yield f"Caution: {name}: {data['invalid_rows']} questions are left out as unusable."

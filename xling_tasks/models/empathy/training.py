@@ -96,11 +96,11 @@ def _start(settings: TrainSettings, seed: int) -> TransformerClassifier:
     except Exception as error:  # no such model, no network, no encoder, too little memory
         first = str(error).partition("\n")[0]
         raise SettingError(
-            f"--model {settings.model}: cannot be loaded ({type(error).__name__}: {first}); name "
-            "an encoder of the Hub or a folder"
+            f"--training model={settings.model}: cannot be loaded ({type(error).__name__}: "
+            f"{first}); name an encoder of the Hub or a folder"
         ) from error
     if tokenizer.pad_token_id is None:
-        raise SettingError(f"--model {settings.model}: its tokenizer has no pad token")
+        raise SettingError(f"--training model={settings.model}: its tokenizer has no pad token")
     config = encoder.config
     unused = 2 if "roberta" in config.model_type else 0  # positions that no token has
     positions = getattr(config, "max_position_embeddings", settings.max_tokens + unused) - unused
