@@ -1,9 +1,10 @@
-"""XLingHealth: four formats, rows that cannot be used, errors that name the place, real files."""
+"""XLingHealth: both forms, four formats, rows that cannot be used, errors that name the place, real files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -58,6 +59,52 @@ def test_every_format_gives_the_same_questions(tmp_path, ending):
     assert data.questions[1].answers[1].text["zh"] == "answer 2 Chinese"
 
 
+def sheets(path: Path, negatives: bool = True, cell: object = ...) -> Path:
+    """The form that XLingEval's code also reads: a sheet per language; one cell may be another."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name in LANGUAGE_NAMES.values():
+        suffix = "" if name == "English" else "_translated"
+        sheet = book.create_sheet(name)
+        last = "neg_sample" if negatives else "label"
+        sheet.append([f"question{suffix}", f"answer{suffix}", last])
+        for i, (q, a) in enumerate([(q, q) for q in range(3)] if negatives else PAIRS):
+            value = str([(q + 1) % 3]) if negatives else int(q == a)
+            value = cell if cell is not ... and (name, i) == ("English", 1) else value
+            sheet.append([f"question {q} {name}", f"answer {a} {name}", value])
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("negatives", [True, False])
+def test_sheet_per_language_gives_the_same_questions(tmp_path, negatives):
+    old, new = (
+        [(q.text, [(a.label, a.text) for a in q.answers]) for q in liveqa(path).questions]
+        for path in (sheets(tmp_path / "LiveQA.xlsx", negatives), write_table(tmp_path / "wide.xlsx", wide()))
+    )  # fmt: skip
+    assert old == new
+
+
+def test_wrong_negatives_are_named_and_never_evaluated(tmp_path):
+    flag = tmp_path / "flag"
+    code = f"__import__('pathlib').Path({str(flag)!r}).touch() or [1]"
+    for cell in (code, "[7]", "[0, 0]", None):
+        path = sheets(tmp_path / "LiveQA.xlsx", cell=cell)
+        refused(path, r"sheet 'English', row 3, column 'neg_sample'")
+    assert not flag.exists()
+
+
+def test_a_missing_sheet_and_uneven_sheets(tmp_path):
+    path = sheets(tmp_path / "LiveQA.xlsx", False)
+    book = openpyxl.load_workbook(path)
+    book["Hindi"].delete_rows(4)
+    book.save(path)
+    refused(path, r"sheet 'Hindi': 5 rows, but sheet 'English' has 6")
+    del book["Hindi"]
+    book.save(path)
+    refused(path, r"sheet 'Hindi' is missing")
+
+
 def test_missing_texts_are_counted_per_language(tmp_path, caplog):
     rows = wide(2, answer_Hindi="  ")
     rows[0]["question_English"] = rows[1]["question_English"] = None
@@ -96,7 +143,7 @@ def test_wrong_answer_that_equals_the_correct_one_is_unusable(tmp_path):
     (wide(3, label=2), r"row 5, column 'label': must be 0 or 1, got '?2"),
     (wide(3, label=None), r"row 5, column 'label': must be 0 or 1"),
     (wide(3, id=None), r"row 5, column 'id': the id is missing"),
-    (wide(1, answer_ids=0), r"row 3, column 'answer_ids': duplicate id"),
+    (wide(1, answer_ids=0), r"row 3: question '0' has answer '0' twice"),
     (wide(2, id=0), r"row 4: question '0' has another text than in .* row 2"),
 ])  # fmt: skip
 def test_errors_name_file_row_and_column(tmp_path, rows, message):

@@ -1,9 +1,9 @@
 """MMedBench: its files, and the questions of a language and split that can be scored or cannot.
 
 A line is a JSON object with `question`, `options` (letter to text), `answer_idx` (letters, with
-commas between them or without), `rationale`, `human_checked` and `human_check_passed`. The bundled
-sample, which no human has checked, has `sample_rationale` instead of the two. `null` options at the
-end are padding of tools that need equal columns.
+commas between them or without; a list in some files), `rationale`, `human_checked` and
+`human_check_passed`. The bundled sample, which no human has checked, has `sample_rationale` instead
+of the two. `null` options at the end are padding of tools that need equal columns.
 
 What cannot be understood is an error. What is understood but would give a wrong score (an option
 without text; a wrong option worded like a right one) is left out, counted and named.
@@ -171,7 +171,9 @@ def _read_question(
     if not text:
         raise ValueError("'question': the question is empty")
     options = _read_options(fields["options"])
-    answer = _read_answer(_text("answer_idx", fields["answer_idx"]), options)
+    correct = fields["answer_idx"]
+    letters = ",".join(map(str, correct)) if isinstance(correct, list) else correct
+    answer = _read_answer(_text("answer_idx", letters), options)
     rationale = _text("rationale", fields.get("rationale")) or None
     flags: list[bool | None] = []
     for name in ("human_checked", "human_check_passed", "sample_rationale"):

@@ -1,13 +1,17 @@
 """XLingHealth: questions with labelled answers in four languages.
 
 The published files have a row per (question, answer), with the columns `id, label, answer_ids,
-question_<Language>, answer_<Language>`.
+question_<Language>, answer_<Language>`. XLingEval's code also reads workbooks with a sheet per
+language: `question, answer` (English) or `question_translated, answer_translated`, and `label`; or,
+with a row per question, `neg_sample`, the list of the rows whose answers are its wrong ones.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -159,35 +163,98 @@ def _load(key: str, source: Source, stamps: tuple[tuple[int, int], ...]) -> XLin
     return data
 
 
+_Row = tuple[str, str, dict[str, str | None], Answer]
+"""Where it stands, the question's id and text, and one answer."""
+
+
 def parse(info: DatasetInfo, tables: list[Table]) -> list[Question]:
     """Return the questions of tables; a repeated (id, answer) or a changed text is an error."""
-    names = info.language_names
-    texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
+    codes = {name: code for code, name in info.language_names.items()}
+    sheets = {codes[str(table.sheet)]: table for table in tables if table.sheet in codes}
     questions: dict[str, Question] = {}
     locations: dict[str, str] = {}
+    for location, key, text, answer in (_sheets if sheets else _wide)(info, tables):
+        question = questions.get(key, Question(key, text, ()))
+        if text != question.text:
+            raise DataError(
+                f"{location}: question {key!r} has another text than in {locations[key]}"
+            )
+        if answer.id in {other.id for other in question.answers}:
+            raise DataError(f"{location}: question {key!r} has answer {answer.id!r} twice")
+        questions[key] = replace(question, answers=(*question.answers, answer))
+        locations.setdefault(key, location)
+    return list(questions.values())
+
+
+def _wide(info: DatasetInfo, tables: list[Table]) -> Iterator[_Row]:
+    names = info.language_names
+    texts = [f"{kind}_{name}" for name in names.values() for kind in ("question", "answer")]
     for table in tables:
         table.require(["id", "label", "answer_ids", *texts])
         for row in table.rows:
-            location = table.location(row)
-            answer_text, text = (
+            answer, question = (
                 {code: table.text(row, f"{kind}_{name}") for code, name in names.items()}
                 for kind in ("answer", "question")
             )
-            answer = Answer(table.id(row, "answer_ids"), _label(table, row), answer_text)
-            key = table.id(row, "id")
-            question = questions.get(key, Question(key, text, ()))
-            if text != question.text:
-                raise DataError(
-                    f"{location}: question {key!r} has another text than in {locations[key]}"
-                )
-            if answer.id in {other.id for other in question.answers}:
-                raise DataError(
-                    f"{location}, column 'answer_ids': duplicate id: question {key!r} has answer "
-                    f"{answer.id!r} twice"
-                )
-            questions[key] = replace(question, answers=(*question.answers, answer))
-            locations.setdefault(key, location)
-    return list(questions.values())
+            labelled = Answer(table.id(row, "answer_ids"), _label(table, row), answer)
+            yield table.location(row), table.id(row, "id"), question, labelled
+
+
+def _sheets(info: DatasetInfo, tables: list[Table]) -> Iterator[_Row]:
+    """Yield the rows of a workbook with a sheet per language, which all have the same rows."""
+    by_name = {table.sheet: table for table in tables}
+    if missing := [name for name in info.language_names.values() if name not in by_name]:
+        raise DataError(f"{tables[0].path}: sheet {missing[0]!r} is missing; add it")
+    sheets = {code: by_name[name] for code, name in info.language_names.items()}
+    english = sheets["en"]
+    for code, table in sheets.items():
+        table.require([_column("question", code), _column("answer", code)])
+        if table.rows.keys() != english.rows.keys():
+            raise DataError(
+                f"{table.location()}: {len(table.rows)} rows, but sheet {english.sheet!r} has "
+                f"{len(english.rows)}; the sheets must hold the same rows in the same order"
+            )
+
+    def texts(kind: str, row: int) -> dict[str, str | None]:
+        return {code: table.text(row, _column(kind, code)) for code, table in sheets.items()}
+
+    if "neg_sample" in english.frame:
+        has_id = "id" in english.frame
+        keys = [english.id(row, "id") if has_id else str(i) for i, row in enumerate(english.rows)]
+        rows = dict(zip(keys, english.rows, strict=True))
+        for key, row in rows.items():
+            for other in [key, *_negatives(english, row, rows)]:
+                answer = Answer(other, int(other == key), texts("answer", rows[other]))
+                yield english.location(row, "neg_sample"), key, texts("question", row), answer
+        return
+    english.require(["label"])
+    numbers: dict[tuple[str | None, ...], str] = {}
+    for row in english.rows:
+        labels = {_label(table, row) for table in sheets.values() if "label" in table.frame}
+        if len(labels) > 1:
+            raise DataError(f"{english.location(row, 'label')}: differs between the sheets")
+        question = texts("question", row)
+        key = numbers.setdefault(tuple(question.values()), str(len(numbers)))
+        yield english.location(row), key, question, Answer(str(row), *labels, texts("answer", row))
+
+
+def _column(kind: str, code: str) -> str:
+    return kind if code == "en" else f"{kind}_translated"
+
+
+def _negatives(table: Table, row: int, rows: Mapping[str, int]) -> list[str]:
+    """Return the ids that a `neg_sample` such as `[3, 17]` names; read as data, never run."""
+    cell = table.rows[row]["neg_sample"]
+    try:
+        keys = [str(item) for item in (ast.literal_eval(cell) if isinstance(cell, str) else cell)]
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        keys = []
+    if not keys or not rows.keys() >= {*keys}:
+        raise DataError(
+            f"{table.location(row, 'neg_sample')}: expected a list of ids of rows, such as [3, 17]"
+            f", got {cell!r:.60}"
+        )
+    return keys
 
 
 def _label(table: Table, row: int) -> int:
