@@ -92,7 +92,7 @@ WRONG = [
     ("answer_idx", None, "letters of the options A, B, C, D, E, each once, are expected, got ''"),
     ("answer_idx", "A,F", "letters of the options"), ("answer_idx", "A,A", "letters of the options"),
     ("answer_idx", "А", r"letters of the options .* got '\\u0410'"),  # Cyrillic
-    ("answer_idx", ["A", "Z"], "letters of the options"), ("answer_idx", 1, "expected a text, got 1"),
+    ("answer_idx", ["A", "Z"], "letters of the options"), ("answer_idx", {}, "expected a text, got {}"),
     ("options", ["x", "y"], r"expected an object \(letter to text\), got \['x', 'y'\]"),
     ("options", {"A": "x", "B": None}, "at least two options"),
     ("options", {"A": "x", "1": "y"}, "the letters A to Z, each once"),
