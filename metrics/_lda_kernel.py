@@ -57,13 +57,13 @@ def _exp(x: float) -> float:
 
 
 @compile_loop()
-def _lift(x: float, above: float, below: float) -> tuple[float, float, float]:
-    """Do one step of psi(x) = psi(x + 1) - 1/x below 6; `above` / `below` sums the fractions."""
+def _lift(x: float, numerator: float, denominator: float) -> tuple[float, float, float]:
+    """Do one step of psi(x) = psi(x + 1) - 1/x below 6, and add up the fractions."""
     small = x < 6.0
     return (
         x + 1.0 if small else x,
-        above * x + below if small else above,
-        below * x if small else below,
+        numerator * x + denominator if small else numerator,
+        denominator * x if small else denominator,
     )
 
 
@@ -75,16 +75,16 @@ def _exp_digamma(x: _Floats, size: int, shift: float, out: _Floats) -> None:
     is lifted there; exp(log x) is x.
     """
     for i in range(size):
-        value, above, below = _lift(x[i], 0.0, 1.0)
-        value, above, below = _lift(value, above, below)
-        value, above, below = _lift(value, above, below)
-        value, above, below = _lift(value, above, below)
-        value, above, below = _lift(value, above, below)
-        value, above, below = _lift(value, above, below)
+        value, numerator, denominator = _lift(x[i], 0.0, 1.0)
+        value, numerator, denominator = _lift(value, numerator, denominator)
+        value, numerator, denominator = _lift(value, numerator, denominator)
+        value, numerator, denominator = _lift(value, numerator, denominator)
+        value, numerator, denominator = _lift(value, numerator, denominator)
+        value, numerator, denominator = _lift(value, numerator, denominator)
         inverse = 1.0 / value
         square = inverse * inverse
         series = square * (1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0)))
-        out[i] = value * _exp(-above / below - 0.5 * inverse - series - shift)
+        out[i] = value * _exp(-numerator / denominator - 0.5 * inverse - series - shift)
 
 
 @compile_loop()
@@ -176,11 +176,11 @@ def _copy_block(
 
 
 @compile_loop(fastmath=ANY_ORDER)
-def _update(packed: _Floats, counted: _Floats, n: int, prior: float) -> tuple[float, float]:
+def _update(packed: _Floats, topic_counts: _Floats, n: int, prior: float) -> tuple[float, float]:
     """Set each gamma to its topic's count plus the prior; return their sum, and the change."""
     total = change = 0.0
     for j in range(n):
-        updated = counted[j] + prior
+        updated = topic_counts[j] + prior
         change += abs(packed[j] - updated)
         packed[j] = updated
         total += updated
@@ -195,16 +195,16 @@ def _drop_negligible(scratch: _Floats, order: _Ints, n: int, gamma: _Floats) -> 
     """
     weight, packed = scratch[0], scratch[1]
     topics, rows, dropped = order[0], order[1], order[2]
-    kept = 0
+    n_active = 0
     for j in range(n):
         if weight[j] > _NEGLIGIBLE:
-            weight[kept], packed[kept] = weight[j], packed[j]
-            topics[kept], rows[kept] = topics[j], rows[j]
-            kept += 1
+            weight[n_active], packed[n_active] = weight[j], packed[j]
+            topics[n_active], rows[n_active] = topics[j], rows[j]
+            n_active += 1
         else:
-            dropped[j - kept] = topics[j]
+            dropped[j - n_active] = topics[j]
             gamma[topics[j]] = packed[j]
-    return kept
+    return n_active
 
 
 @compile_loop()
@@ -218,7 +218,7 @@ def _fit_document(
     of `block` with their words in order[1].
     """
     n_topics = len(gamma)
-    weight, packed, counted = scratch[0], scratch[1], scratch[2]
+    weight, packed, topic_counts = scratch[0], scratch[1], scratch[2]
     topics, rows, dropped = order[0], order[1], order[2]
     total = 0.0
     for k in range(n_topics):
@@ -226,14 +226,14 @@ def _fit_document(
         packed[k] = gamma[k]
         total += gamma[k]
     _exp_digamma(packed, n_topics, _digamma(total), weight)
-    n, kept, lost, can_drop = n_topics, n_topics, 0.0, False
+    n, n_active, lost, can_drop = n_topics, n_topics, 0.0, False
     for turn in range(_MAX_ROUNDS):
         if turn == 0:
-            _first_counts(weight, words, counts, word_weights, counted)
+            _first_counts(weight, words, counts, word_weights, topic_counts)
         else:
             _word_ratios(weight, rows, n, block, padded, ratios, size)
-            _topic_counts(weight, rows, n, block, ratios, counted, size)
-        total, change = _update(packed, counted, n, prior)
+            _topic_counts(weight, rows, n, block, ratios, topic_counts, size)
+        total, change = _update(packed, topic_counts, n, prior)
         total += prior * (n_topics - n)
         for j in range(n, (n + 7) // 8 * 8):
             packed[j] = 1.0
@@ -242,24 +242,24 @@ def _fit_document(
         if turn == 0:  # from here on `total` stays: the number of words and all priors
             can_drop = math.exp(_digamma(prior) - _digamma(total)) <= 2.0 * _NEGLIGIBLE
         if can_drop:
-            kept = _drop_negligible(scratch, order, n, gamma)
-        for j in range(kept, (kept + 3) // 4 * 4):  # the loops take four at a time
+            n_active = _drop_negligible(scratch, order, n, gamma)
+        for j in range(n_active, (n_active + 3) // 4 * 4):  # the loops take four at a time
             weight[j], rows[j] = 0.0, 0
         if turn == 0:
-            for j in range(kept):
+            for j in range(n_active):
                 rows[j] = j
-            _copy_block(words, topics, kept, word_weights, block, size)
+            _copy_block(words, topics, n_active, word_weights, block, size)
         if converged or turn == _MAX_ROUNDS - 1:
             break
         # What is dropped ends at the prior: its gamma falls there in the next round, for good.
         lost = 0.0
-        for j in range(n - kept):
+        for j in range(n - n_active):
             lost += gamma[dropped[j]] - prior
             gamma[dropped[j]] = prior
-        n = kept
-    for j in range(kept):
+        n = n_active
+    for j in range(n_active):
         gamma[topics[j]] = packed[j]
-    return kept
+    return n_active
 
 
 @compile_loop()
@@ -287,16 +287,16 @@ def expectation(
         size = (n_words + _LANES - 1) // _LANES * _LANES
         for w in range(size):
             padded[w] = counts[first + w] if w < n_words else 0.0
-        own, document = words[first:last], counts[first:last]
+        text_words, document = words[first:last], counts[first:last]
         n = _fit_document(
-            own, document, padded, size, word_weights, prior, gamma[d], block, ratios, scratch,
-            order,
+            text_words, document, padded, size, word_weights, prior, gamma[d], block, ratios,
+            scratch, order,
         )  # fmt: skip
         if len(collected) > 0:
             _word_ratios(weight, rows, n, block, padded, ratios, size)
             for w in range(n_words):
                 for j in range(n):
-                    collected[own[w], topics[j]] += weight[j] * ratios[w]
+                    collected[text_words[w], topics[j]] += weight[j] * ratios[w]
 
 
 @compile_loop()

@@ -9,9 +9,9 @@ models fall back to, and against all others, where they leave little doubt.
 
 `score` is langid's log-probability. Its n-grams overlap, so it is too sure; `TEMPERATURE` maximizes
 the likelihood of the bundled texts, cut to 1 to 12 words. The user's language and English have the
-prior 1, all others `OTHERS`: models answer in English or in the user's language, and what langid
-takes for Galician is Spanish. `python tests/benchmarks/answer_language.py` measures it; its table
-is in docs/metrics.md.
+prior 1, all others `OTHER_PRIOR`: models answer in English or in the user's language, and what
+langid takes for Galician is Spanish. `python tests/benchmarks/answer_language.py` measures it; its
+table is in docs/metrics.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from xling_metrics.languages import (
 from xling_metrics.tokenization import LETTER
 
 TEMPERATURE = 2.0
-OTHERS = 0.0005
+OTHER_PRIOR = 0.0005
 DECISIVE = 0.95  # probability from which a language counts; below its complement it is ruled out
 
 # Another language takes so many words; in another script only words that are neither names,
@@ -81,11 +81,11 @@ def classify_answer_language(texts: Sequence[str], language: str) -> list[Answer
         language: The code or tag of the user's language.
     """
     code = language_code(language)
-    has_model, own_scripts = _resolve(language)
+    has_model, usual_scripts = _resolve(language)
     results: dict[str, AnswerLanguage] = {}
     within: list[str] = []
     for text in dict.fromkeys(texts):
-        by_script = _classify_by_script(_readable(text), own_scripts)
+        by_script = _classify_by_script(_readable(text), usual_scripts)
         if by_script in (None, _USERS) and not in_script(text, language):
             by_script = AnswerLanguage(False)
         if by_script is not None:
@@ -97,15 +97,15 @@ def classify_answer_language(texts: Sequence[str], language: str) -> list[Answer
             results[text] = decided if is_long and not _is_near_english(code) else _UNKNOWN
         else:
             within.append(text)
-    results |= zip(within, _classify_by_odds(within, code, own_scripts), strict=True)
+    results |= zip(within, _classify_by_odds(within, code, usual_scripts), strict=True)
     return [results[text] for text in texts]
 
 
 def describe_unchecked(language: str) -> str:
     """Describe what goes unchecked in a language; empty where langid knows it."""
     code = language_code(language)
-    has_model, own_scripts = _resolve(language)
-    distinct_script = own_scripts and own_scripts != _LATIN and len(_sharing(own_scripts)) < 2
+    has_model, usual_scripts = _resolve(language)
+    distinct_script = usual_scripts and usual_scripts != _LATIN and len(_sharing(usual_scripts)) < 2
     if has_model or distinct_script:
         return ""
     if _is_near_english(code):
@@ -115,7 +115,7 @@ def describe_unchecked(language: str) -> str:
 
 def answer_language_rule(language: str) -> str:
     """Return the field of a signature that states how answers are classified."""
-    odds = f"langid_odds_within_script_{TEMPERATURE:g}_{OTHERS:g}_{DECISIVE:g}"
+    odds = f"langid_odds_within_script_{TEMPERATURE:g}_{OTHER_PRIOR:g}_{DECISIVE:g}"
     return in_language_rule(language) or f"|by:{odds}"
 
 
@@ -206,7 +206,7 @@ def _probabilities(
     """Return the probability of each rival for each text: texts x rivals."""
     labels = langid_batches.known_labels()
     columns = [labels.index(code) for code in rivals]
-    prior = np.log([1.0 if code in (users, _ENGLISH) else OTHERS for code in rivals])
+    prior = np.log([1.0 if code in (users, _ENGLISH) else OTHER_PRIOR for code in rivals])
     scores = langid_batches.scores_of([t.encode("utf-8", "surrogatepass") for t in texts])
     odds = scores[:, columns] / TEMPERATURE + prior
     odds = np.exp(odds - odds.max(axis=1, keepdims=True))

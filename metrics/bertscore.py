@@ -117,7 +117,7 @@ def score_pairs(
         answers_by_question: The K answers to each question.
         encoder: Its `layer` gives the token states, its last layer the sentence embeddings.
     """
-    (scores,) = _score_all(answers_by_question, encoder, _baseline_of(encoder), [None])
+    (scores,) = _score_all(answers_by_question, encoder, _find_baseline(encoder), [None])
     return scores
 
 
@@ -150,7 +150,7 @@ def score_references(
 
 def bertscore_signature(encoder: Encoder, *, rescaled: bool = True, idf: Idf | None = None) -> str:
     """Return the signature `bertscore|model:...|layer:9|idf:no|baseline:...|...`."""
-    baseline = _baseline_of(encoder) if rescaled else None
+    baseline = _find_baseline(encoder) if rescaled else None
     weights = False if idf is None else f"references,n={idf.n}"
     scale = "no" if baseline is None else list(baseline)
     return _sign("bertscore", encoder, layer=encoder.layer, idf=weights, baseline=scale)
@@ -167,7 +167,7 @@ def _sign(metric: str, encoder: Encoder, **fields: object) -> str:
     return signature(metric, libraries=("torch", "transformers"), **details)
 
 
-def _baseline_of(encoder: Encoder) -> Baseline | None:
+def _find_baseline(encoder: Encoder) -> Baseline | None:
     return PUBLISHED_BASELINES.get((known_name(encoder.model), encoder.layer))
 
 

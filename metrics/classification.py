@@ -88,8 +88,8 @@ def classification_scores(
         return ClassificationScores(None, None, None, None, None, 0)
     totals = np.array([counts], dtype=float)
     scores = {name: float(score(totals)[0]) for name, score in VERDICT_SCORES.items()}
-    has_both = counts.tp + counts.fn and counts.fp + counts.tn
-    auc = scores["macro_recall"] if has_both else None
+    has_two_classes = counts.tp + counts.fn and counts.fp + counts.tn
+    auc = scores["macro_recall"] if has_two_classes else None
     return ClassificationScores(**scores, auc_hard=auc, n=sum(counts))
 
 

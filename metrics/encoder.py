@@ -137,14 +137,14 @@ class Encoder:
             return [None] * len(texts)
         ids = self._tokenizer(distinct, truncation=True, max_length=self.max_tokens)["input_ids"]
         special = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
-        kept = (tuple(row) if set(row) - special else None for row in ids)
-        ids_of = dict(zip(distinct, kept, strict=True))
-        return [ids_of.get(text) for text in cleaned]
+        rows = (tuple(row) if set(row) - special else None for row in ids)
+        ids_by_text = dict(zip(distinct, rows, strict=True))
+        return [ids_by_text.get(text) for text in cleaned]
 
     def encode_tokens(self, texts: Iterable[TokenIds]) -> dict[TokenIds, Encoded]:
         """Encode tokenized texts, each distinct one once, in batches of similar length."""
         batches = list(self._batches(sorted(set(texts), key=lambda ids: (len(ids), ids))))
-        run = _map_on_each_core if self.device == "cpu" else map
+        run = map_per_core if self.device == "cpu" else map
         encoded: dict[TokenIds, Encoded] = {}
         for batch, states in zip(batches, run(self._forward, batches), strict=True):
             encoded.update(zip(batch, states, strict=True))
@@ -171,13 +171,13 @@ class Encoder:
         ids = torch.full(mask.shape, self._tokenizer.pad_token_id)
         ids[mask] = torch.tensor([token for text in batch for token in text])
         special = torch.tensor([self._tokenizer.cls_token_id, self._tokenizer.sep_token_id])
-        counted = (mask & ~torch.isin(ids, special)).float()
-        ids, mask, counted = (x.to(self.device) for x in (ids, mask, counted))
+        content_mask = (mask & ~torch.isin(ids, special)).float()
+        ids, mask, content_mask = (x.to(self.device) for x in (ids, mask, content_mask))
 
         with torch.inference_mode():
             chosen, last = self._states(ids, mask.long())
             tokens = torch.nn.functional.normalize(chosen, dim=-1)
-            weights = counted / counted.sum(dim=1, keepdim=True)
+            weights = content_mask / content_mask.sum(dim=1, keepdim=True)
             inside = mask[:, :, None].float()
             sentences = (last * inside).sum(dim=1) / inside.sum(dim=1)
             return [
@@ -231,7 +231,7 @@ def _two_layers(network: Any, layer: int) -> _States:
     """
     import torch
 
-    depth, of_thread = network.config.num_hidden_layers, threading.local()
+    depth, thread_states = network.config.num_hidden_layers, threading.local()
     stacks = [
         m for m in network.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == depth
     ]
@@ -239,18 +239,18 @@ def _two_layers(network: Any, layer: int) -> _States:
         raise ValueError(f"{type(network).__name__} has no list of {depth} layers: not BERT-like")
 
     def store(module: Any, inputs: Any, output: Any) -> None:
-        of_thread.state = output[0] if isinstance(output, tuple) else output
+        thread_states.state = output[0] if isinstance(output, tuple) else output
 
     stacks[0][layer - 1].register_forward_hook(store)
 
     def states(ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         last = network(ids, attention_mask=mask).last_hidden_state
-        return of_thread.state, last
+        return thread_states.state, last
 
     return states
 
 
-def _map_on_each_core(
+def map_per_core(
     work: Callable[[list[TokenIds]], list[Encoded]], batches: list[list[TokenIds]]
 ) -> Iterator[list[Encoded]]:
     """Run batches in parallel, one thread each, and yield the results in order.

@@ -38,11 +38,11 @@ class Identifier:
 
     def identify(self, texts: Sequence[str]) -> list[str | None]:
         """Return the label of each text; None for one without letters, or without a label."""
-        label_of = {
+        label_by_text = {
             text: self.classify(replace_lone_surrogates(text)) if LETTER.search(text) else None
             for text in dict.fromkeys(texts)
         }
-        return [label_of[text] for text in texts]
+        return [label_by_text[text] for text in texts]
 
     def in_language(self, texts: Sequence[str], labels: Collection[str]) -> list[bool | None]:
         """Return whether each text has one of some labels; None for one without letters."""

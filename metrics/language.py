@@ -96,8 +96,8 @@ def identify_language(texts: Sequence[str]) -> list[str | None]:
     """
     present = [text for text in dict.fromkeys(texts) if text.strip()]
     labels = langid_batches.labels_of([normalize_text(text).encode() for text in present])
-    label_of = dict(zip(present, labels, strict=True))
-    return [label_of.get(text) for text in texts]
+    label_by_text = dict(zip(present, labels, strict=True))
+    return [label_by_text.get(text) for text in texts]
 
 
 def deciding_scripts(language: str) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class Language(NamedTuple):
         code: Our two-letter code (three where there are no two; Hebrew is `he`); a variety's tag.
         name: Its English name.
         nllb: Its code in NLLB-200, or one of the same form: ISO 639-3 and the usual script.
-        others: Further codes that MADLAD-400 or Marian models use (`aliases` in the file).
+        other_codes: Further codes that MADLAD-400 or Marian models use (`aliases` in the file).
         members: Codes that identifiers give to it too: of members of its macrolanguage without a
             two-letter code, or of another name of the same language.
         ours: Whether it is one of the 31 of our prompts and of arXiv:2505.21999.
@@ -64,7 +64,7 @@ class Language(NamedTuple):
     code: str
     name: str
     nllb: str
-    others: tuple[str, ...] = ()
+    other_codes: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     ours: bool = False
     script_group: str = ""
@@ -84,7 +84,7 @@ class Language(NamedTuple):
     @property
     def aliases(self) -> tuple[str, ...]:
         """Every code that it may have outside NLLB, ours first."""
-        codes = (self.code, language_code(self.code), self.nllb[:3], *self.others)
+        codes = (self.code, language_code(self.code), self.nllb[:3], *self.other_codes)
         return tuple(dict.fromkeys(codes))
 
     @property
@@ -112,7 +112,7 @@ def language_code(language: str) -> str:
 
 
 _FILE = Path(__file__).with_name("languages.yaml")
-_FIELDS = {"aliases": "others", "words": "segmenter"}  # names in the file that differ
+_FIELDS = {"aliases": "other_codes", "words": "segmenter"}  # names in the file that differ
 
 
 def _read_row(code: str, fields: Any) -> Language:
@@ -134,8 +134,8 @@ def _read_row(code: str, fields: Any) -> Language:
         items = value.items() if isinstance(value, dict) else value
         values[name] = tuple(items) if default == () else value
     row = Language(code, **values)
-    has_known_scripts = SCRIPTS.keys() >= {row.script, *row.scripts}
-    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not has_known_scripts:
+    is_valid_script = SCRIPTS.keys() >= {row.script, *row.scripts}
+    if not re.fullmatch("[a-z]{3}_[A-Z][a-z]{3}", row.nllb) or not is_valid_script:
         raise ValueError(
             f"{location}: nllb: expected a code of ISO 639-3 and a script, as in fin_Latn, got "
             f"{row.nllb!r}. Known scripts (SCRIPTS in languages.py): {', '.join(SCRIPTS)}"
@@ -147,11 +147,13 @@ def _read_row(code: str, fields: Any) -> Language:
 
 def _read() -> dict[str, Language]:
     rows = {code: _read_row(code, fields) for code, fields in read_yaml(_FILE).items()}
-    code_of: dict[str, str] = {}
+    code_by_name: dict[str, str] = {}
     for code, row in rows.items():
         for name in (row.name, row.nllb):
-            if code_of.setdefault(name, code) != code:
-                raise ValueError(f"{_FILE}, {code}: {name!r} is already that of {code_of[name]}")
+            if code_by_name.setdefault(name, code) != code:
+                raise ValueError(
+                    f"{_FILE}, {code}: {name!r} is already that of {code_by_name[name]}"
+                )
         unknown = [other for other in row.near if other not in rows or other == code]
         if unknown:
             raise ValueError(f"{_FILE}, {code}: near: {unknown[0]!r} is not another row")

@@ -69,7 +69,7 @@ def rouge(candidate: str, reference: str) -> Rouge | None:
     return Rouge(
         _f_published(len(set_c & set_r), len(set_c), len(set_r)),
         _f_published(len(pairs_c & pairs_r), len(pairs_c), len(pairs_r)),
-        _f_published(len(_union_of_lcs(sentences_c, sentences_r)), len(set_c), len(set_r)),
+        _f_published(len(_lcs_union(sentences_c, sentences_r)), len(set_c), len(set_r)),
     )
 
 
@@ -110,7 +110,7 @@ def _sentences(text: str) -> list[list[str]]:
     return [part.split() or [""] for part in text.split(".") if part]
 
 
-def _union_of_lcs(candidate: list[list[str]], reference: list[list[str]]) -> set[str]:
+def _lcs_union(candidate: list[list[str]], reference: list[list[str]]) -> set[str]:
     """Return the words in a longest common subsequence of any two sentences."""
     union: set[str] = set()
     columns = [(sentence, set(sentence)) for sentence in candidate]
@@ -134,28 +134,28 @@ def _lcs_words(rows: Sequence[str], columns: Sequence[str]) -> set[str]:
     of them takes a few operations on one integer. Columns equal to no row never rise, so leaving
     them out changes nothing; rows equal to no column do turn the walk aside, and stay.
     """
-    columns_of: dict[str, int] = {}
+    columns_by_word: dict[str, int] = {}
     for j, word in enumerate(columns):
-        columns_of[word] = columns_of.get(word, 0) | 1 << j
+        columns_by_word[word] = columns_by_word.get(word, 0) | 1 << j
     every = (1 << len(columns)) - 1
     flat = every  # the columns at which L does not rise
     steps: list[tuple[str, int, int]] = []
     for word in rows:
-        equal = columns_of.get(word, 0)
+        equal = columns_by_word.get(word, 0)
         if common := flat & equal:
             flat = ((flat + common) | (flat - common)) & every
         steps.append((word, equal, equal | (flat ^ every)))
     common_words: set[str] = set()
-    left = every  # the columns up to j
+    open_columns = every  # the columns up to j
     for word, equal, stops in reversed(steps):
         # In this row the walk goes left to the last column that is equal or rises.
-        if not stops & left:
+        if not stops & open_columns:
             break
-        column = 1 << ((stops & left).bit_length() - 1)
-        left = 2 * column - 1
+        column = 1 << ((stops & open_columns).bit_length() - 1)
+        open_columns = 2 * column - 1
         if equal & column:
             common_words.add(word)
-            left = column - 1
+            open_columns = column - 1
     return common_words
 
 

@@ -109,9 +109,9 @@ class TokenCache:
         return len(self.words(text))
 
 
-def has_words(text: str, at_least: int) -> bool:
-    """Return whether a text of a language with spaces has `at_least` words, reading no further."""
-    return sum(1 for _ in islice(_WORD.finditer(text), at_least)) == at_least
+def has_words(text: str, minimum: int) -> bool:
+    """Return whether a text of a language with spaces has `minimum` words, reading no further."""
+    return sum(1 for _ in islice(_WORD.finditer(text), minimum)) == minimum
 
 
 def can_segment(language: str) -> bool:

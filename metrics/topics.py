@@ -26,7 +26,7 @@ from xling_metrics.tokenization import published_words
 TopicModel = int | Literal["hdp"]
 """LDA with so many topics, or a hierarchical Dirichlet process."""
 
-_QUESTIONS_AT_ONCE = 256  # whose products are held at once: 256 x K x K floats
+_QUESTION_BATCH = 256  # whose products are held at once: 256 x K x K floats
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,15 @@ def topic_corpus(
             translated to it; it cuts Hindi words to pieces and sees a Chinese clause as one word.
         tokenizer: Its name for signatures.
     """
-    row_of: dict[str, int] = {}
+    row_by_answer: dict[str, int] = {}
     groups = [
-        np.array([row_of.setdefault(a, len(row_of)) for a in answers if a is not None], np.int64)
+        np.array(
+            [row_by_answer.setdefault(a, len(row_by_answer)) for a in answers if a is not None],
+            np.int64,
+        )
         for answers in answers_by_question
     ]
-    words = [tokenize(answer) for answer in row_of]
+    words = [tokenize(answer) for answer in row_by_answer]
     has_words = np.array(list(map(bool, words)), dtype=bool)
     documents = np.concatenate([*groups, np.empty(0, np.int64)])
     rows = [group[has_words[group]] for group in groups]
@@ -180,11 +183,11 @@ def _fit_all(
     ordered = sorted(models, key=lambda model: 0 if model == "hdp" else -model)
     jobs = [(model, seed) for model in ordered for seed in seeds]
     # Only the compiled loops let another thread run meanwhile.
-    at_once = usable_cores() if lda.is_compiled() else 1
+    n_threads = usable_cores() if lda.is_compiled() else 1
     values: dict[TopicModel, list[list[float | None]]] = {model: [] for model in models}
     names = ", ".join(map(topic_metric, models))
     progress: Any = {"desc": names, "delay": PROGRESS_AFTER, "leave": False}
-    with ThreadPoolExecutor(at_once) as pool:
+    with ThreadPoolExecutor(n_threads) as pool:
         fits = tqdm(pool.map(fit, jobs), total=len(jobs), unit="model", **progress)
         for (model, _), by_question in zip(jobs, fits, strict=True):
             values[model].append(by_question)
@@ -196,17 +199,21 @@ def _mean_cosines(
 ) -> list[float | None]:
     """Return the mean cosine over each question's pairs; one product for questions of one size."""
     means: list[float | None] = [None] * len(questions)
-    of_size: dict[int, list[int]] = {}
+    by_size: dict[int, list[int]] = {}
     for number, rows in enumerate(questions):
-        of_size.setdefault(len(rows), []).append(number)
-    for size, numbers in of_size.items():
-        left, right = np.triu_indices(size, 1)
-        for first in range(0, len(numbers) if size > 1 else 0, _QUESTIONS_AT_ONCE):
-            batch = numbers[first : first + _QUESTIONS_AT_ONCE]
+        by_size.setdefault(len(rows), []).append(number)
+    for size, numbers in by_size.items():
+        first_answer, second_answer = np.triu_indices(size, 1)
+        for first in range(0, len(numbers) if size > 1 else 0, _QUESTION_BATCH):
+            batch = numbers[first : first + _QUESTION_BATCH]
             rows = np.stack([questions[number] for number in batch])
             vectors = units[rows]
-            cosines = np.minimum(vectors @ vectors.transpose(0, 2, 1), 1.0)[:, left, right]
-            cosines[rows[:, left] == rows[:, right]] = 1.0  # Identical answers: no rounding.
+            cosines = np.minimum(vectors @ vectors.transpose(0, 2, 1), 1.0)[
+                :, first_answer, second_answer
+            ]
+            cosines[rows[:, first_answer] == rows[:, second_answer]] = (
+                1.0  # Identical answers: no rounding.
+            )
             for number, value in zip(batch, cosines.mean(axis=1), strict=True):
                 means[number] = float(value)
     return means

@@ -39,8 +39,8 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]
 
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in MODULES:
-            known = ", ".join(MODULES)
-            raise ValueError(f"unknown metric {self.config_name!r}; choose one of {known}")
+            choices = ", ".join(MODULES)
+            raise ValueError(f"unknown metric {self.config_name!r}; choose one of {choices}")
         compute, inputs = MODULES[self.config_name]
         features = dict(zip(("predictions", "references"), inputs, strict=False))
         return evaluate.MetricInfo(
@@ -81,7 +81,7 @@ def _summarize_fields(names: Iterable[str], rows: Sequence[Any], **fields: Any) 
     }
 
 
-def _words_of(code: str) -> str:
+def _name_words(code: str) -> str:
     return f"lower_words:{code}:{segmenter_name(code)}"
 
 
@@ -91,7 +91,7 @@ def _words_of(code: str) -> str:
 def ngram_consistency(predictions: Answers, language: str | None = None) -> Scores:
     """Return `sim_1gram` and `sim_2gram`, by the published or a language's words."""
     tokenize = partial(lower_words, language=language) if language else published_words
-    tokens = _words_of(language) if language else "published_words"
+    tokens = _name_words(language) if language else "published_words"
     rows = ngram_consistency_corpus(predictions, tokenize=tokenize)
     return _summarize_fields(("sim_1gram", "sim_2gram"), rows, pairs="all", tokens=tokens)
 
@@ -129,7 +129,7 @@ def topic_similarity(
     """Return `sim_lda<n>` or `sim_hdp`, averaged over seeds: see `xling_metrics.topics`."""
     tokenize, name = published_words, "published_words"
     if language:
-        tokenize, name = partial(lower_words, language=language), _words_of(language)
+        tokenize, name = partial(lower_words, language=language), _name_words(language)
     elif n_topics == "hdp":
         tokenize, name = hdp_words, "gensim_simple_preprocess"
     corpus = topic_corpus(predictions, tokenize=tokenize, tokenizer=name)
@@ -175,7 +175,7 @@ def bleu(predictions: Texts, references: Texts, language: str = "en") -> Scores:
     ]
     return {
         "sacrebleu": {"value": corpus.score_percent, "signature": corpus.signature},
-        **_summarize_fields(bleu_scores.SentenceBleu._fields, rows, tokens=_words_of(language)),
+        **_summarize_fields(bleu_scores.SentenceBleu._fields, rows, tokens=_name_words(language)),
     }
 
 
@@ -187,7 +187,7 @@ def rouge_scores(predictions: Texts, references: Texts, language: str = "en") ->
     standard = [rouge.rouge_standard(*pair) for pair in words]
     return {
         **_summarize_fields(rouge.Rouge._fields, published, tokens="white_space"),
-        **_summarize_fields(rouge.StandardRouge._fields, standard, tokens=_words_of(language)),
+        **_summarize_fields(rouge.StandardRouge._fields, standard, tokens=_name_words(language)),
     }
 
 

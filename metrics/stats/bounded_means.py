@@ -67,9 +67,9 @@ def gaffke_p(
     sums, counts = _validate(values, low, high, sizes)
     if not len(sums):
         return 1.0
-    p_above = _tail_probability(sums, counts, low, 0.0, upper=False)
-    p_below = _tail_probability(sums, counts, high, 0.0, upper=True)
-    return min(1.0, 2 * min(p_above, p_below))
+    p_greater = _tail_probability(sums, counts, low, 0.0, upper=False)
+    p_less = _tail_probability(sums, counts, high, 0.0, upper=True)
+    return min(1.0, 2 * min(p_greater, p_less))
 
 
 def _validate(

@@ -79,12 +79,12 @@ def score_estimate(
     total = rows.sum(axis=0, keepdims=True)
     parts = without if added is None else _deviations(scored(score, total - rows))
     shape = value if 0 < value < 1 else float(scored(score, total)[0])
-    square, draws = float((parts**2).sum()), float(n)
-    if square > 1e-24 and 0 < shape < 1:
-        worth = shape * (1 - shape) / square * effective_n_factor(parts, level)
+    variance, draws = float((parts**2).sum()), float(n)
+    if variance > 1e-24 and 0 < shape < 1:
+        worth = shape * (1 - shape) / variance * effective_n_factor(parts, level)
         draws = worth if (without**2).sum() > 1e-24 else min(draws, worth)
     low, high = wilson(value * draws, draws, level)
-    return Estimate(value, low, high, None, float(np.sqrt(square)), n, "jackknife")
+    return Estimate(value, low, high, None, float(np.sqrt(variance)), n, "jackknife")
 
 
 def jackknife_contrast(

@@ -160,22 +160,22 @@ def _estimate(
     values: Floats, variance: float, level: float, people: Sequence[Sequence[float]]
 ) -> Estimate:
     value, n = float(values.mean()), len(values)
-    of_people = [float(np.square(d).sum()) / (len(d) * (len(d) - 1)) for d in people]
-    variance_of_mean = float(values.var() / n + variance)
-    se, method = (variance_of_mean + sum(of_people)) ** 0.5, "ppi, people" if people else "ppi"
+    people_variances = [float(np.square(d).sum()) / (len(d) * (len(d) - 1)) for d in people]
+    mean_variance = float(values.var() / n + variance)
+    se, method = (mean_variance + sum(people_variances)) ** 0.5, "ppi, people" if people else "ppi"
 
     def half(level: float) -> float:
         """Return half the interval: each set of people counts by its own Student's t.
 
         One t for the sum (Satterthwaite) is too narrow where two people happen to agree.
         """
-        squares = normal_quantile(level) ** 2 * variance_of_mean
-        for variance_of_people, d in zip(of_people, people, strict=True):
-            squares += t_quantile(level, len(d) - 1) ** 2 * variance_of_people
+        squares = normal_quantile(level) ** 2 * mean_variance
+        for people_variance, d in zip(people_variances, people, strict=True):
+            squares += t_quantile(level, len(d) - 1) ** 2 * people_variance
         return float(squares**0.5)
 
     p = normal_p(value, se) if se > 0 else None
-    if any(of_people):
+    if any(people_variances):
         p = _invert(abs(value), half)
     return Estimate(value, value - half(level), value + half(level), p, se, n, method)
 

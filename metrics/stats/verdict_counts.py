@@ -55,12 +55,12 @@ def _ratio(hits: Floats, total: Floats) -> Floats:
     return np.divide(hits, total, out=np.zeros_like(hits), where=total > 0)
 
 
-def _macro(of_class: Callable[[Floats, Floats, Floats], Floats]) -> Score:
+def _macro(class_score: Callable[[Floats, Floats, Floats], Floats]) -> Score:
     """Return the mean over both classes of a score of one: of its hits, false alarms and misses."""
 
     def score(totals: Floats) -> Floats:
         tp, fp, fn, tn = totals.T
-        return 0.5 * of_class(tp, fp, fn) + 0.5 * of_class(tn, fn, fp)
+        return 0.5 * class_score(tp, fp, fn) + 0.5 * class_score(tn, fn, fp)
 
     return score
 

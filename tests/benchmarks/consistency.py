@@ -142,17 +142,17 @@ def of_sentences(language: str, n: int) -> Questions:
 # Encoder
 
 
-def of_encoder(_: int, n: int = 6) -> Iterator[Row]:
+def of_encoder(n: int) -> Iterator[Row]:
     """Against bert_score and sentence-transformers: a model of bert-base's size, random weights.
 
-    Answers have about 130 tokens. `max` is over every pair and all four values, BERTScore rescaled.
+    At most six questions; answers have about 130 tokens. `max` is over every pair and all four values, BERTScore rescaled.
     A GPU is used if there is one.
     """
     import torch
     from xling_metrics import bertscore
     from xling_metrics.encoder import Encoder, known_name
 
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    n, device = min(n, 6), "cuda" if torch.cuda.is_available() else "cpu"
 
     def ours(encoder: Encoder, questions: Questions) -> Any:
         results = bertscore.score_pairs(questions, encoder)
@@ -215,7 +215,7 @@ def print_peak(n: int = 1) -> None:
     thread per core; both are timed in turn, five times, and the best of each counts.
     """
     import torch
-    from xling_metrics.encoder import Encoder, _map_on_each_core, packed_product
+    from xling_metrics.encoder import Encoder, map_per_core, packed_product
 
     with TemporaryDirectory() as folder:
         question = random_questions(folder)
@@ -230,7 +230,7 @@ def print_peak(n: int = 1) -> None:
         products = [linear, packed_product(linear)]
         for _ in range(5):
             for product in products:
-                run = partial(_map_on_each_core, lambda _, p=product: [p(x)], [[]] * rounds)
+                run = partial(map_per_core, lambda _, p=product: [p(x)], [[]] * rounds)
                 peak = max(peak, rounds * 8 * 256 * d * d / timed(lambda run=run: [*run()])[0].wall)
             rate = max(rate, work / timed(lambda: encoder.encode_tokens(ids))[0].wall)
     print(f"encoder {rate / 1e9:.0f} GFLOP/s, product {peak / 1e9:.0f}: {rate / peak:.2f}")

@@ -58,7 +58,7 @@ class ChoiceReader:
     def read(self) -> frozenset[str] | None:
         """Return the letters of the first step that reads some."""
         steps = (
-            *(self._read_json, self._read_whole, self._read_labels, self._read_items),
+            *(self._read_json, self._read_letters_alone, self._read_labels, self._read_items),
             *(self._read_statements, self._read_texts),
         )
         try:
@@ -107,8 +107,8 @@ class ChoiceReader:
         position = self.tokens[start].start
         if any(match.start() < position < match.end() for match in _QUOTED.finditer(self.text)):
             return True
-        rest = SIGNALS["clause end"].split(self.kinds[end:])[0]
-        return bool(_VERB_FINAL.search(self.text) and SIGNALS["refusing"].search(rest))
+        remainder = SIGNALS["clause end"].split(self.kinds[end:])[0]
+        return bool(_VERB_FINAL.search(self.text) and SIGNALS["refusing"].search(remainder))
 
     def _read_json(self) -> frozenset[str] | None:
         """Read '"answer": "B"'; every such field, and labels in prose, must agree."""
@@ -129,7 +129,7 @@ class ChoiceReader:
         labels = [found.letters for found in self.find("label") if found.letters != _STRANGER]
         return _agree(fields + [letters for letters in labels if len(letters) == len(fields[0])])
 
-    def _read_whole(self) -> frozenset[str] | None:
+    def _read_letters_alone(self) -> frozenset[str] | None:
         """Read a response that is letters and a label, or a list of options, and nothing else."""
         found = next(self.find("whole", *("list",) * self.several), None)
         if found is None or len(found.letters) == len(self.options) > 1:
@@ -142,7 +142,9 @@ class ChoiceReader:
         rules = ["label", "verb last", "choice, verb last", "label alone", "short line"]
         rules += ["label of what is false"] * self.asks_for_false
         labels = next((found for rule in rules if (found := list(self.find(rule)))), [])
-        walks = len(set(self._listed("lone"))) > 1 or GUARDS["true and false"].search(self.kinds)
+        walks = len(set(self._list_letters("lone"))) > 1 or GUARDS["true and false"].search(
+            self.kinds
+        )
         last = None if walks else next(self.find("last line"), None)
         opening = None if walks else self._opening()
         chosen = labels[-1] if labels else opening or last
@@ -175,7 +177,7 @@ class ChoiceReader:
             return []
         return [found for found in self.find(rule) if self.several or len(found.letters) < 2]
 
-    def _listed(self, guard: str) -> list[frozenset[str]]:
+    def _list_letters(self, guard: str) -> list[frozenset[str]]:
         """Return the letters of each place that lists a letter."""
         return [self._letters(*match.span()) for match in GUARDS[guard].finditer(self.kinds)]
 
@@ -184,7 +186,9 @@ class ChoiceReader:
         opening = next(self.find("opening"), None)
         if opening is None or min(self.options) not in opening.letters:
             return opening
-        later = [row for row in self._listed("listed anywhere") if min(row) > max(opening.letters)]
+        later = [
+            row for row in self._list_letters("listed anywhere") if min(row) > max(opening.letters)
+        ]
         return opening if SIGNALS["lone opening"].match(self.kinds) or not later else None
 
     def _read_items(self) -> frozenset[str] | None:
@@ -192,7 +196,7 @@ class ChoiceReader:
         if first := [found.letters for found in self.find("first sentence", "first brackets")]:
             return _agree(first)
         letters = [found.letters for found in self.find("item")]
-        if letters and len(self._listed("listed")) < 2:
+        if letters and len(self._list_letters("listed")) < 2:
             return _agree(letters)
         lines = {found.letters for found in self.find("item line")}
         return _agree([*lines]) if len(lines) == 1 else None

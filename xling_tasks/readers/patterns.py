@@ -24,7 +24,7 @@ _OTHER_KINDS = (
 )
 SIGNS = {"line": "\n"} | {k: chr(0x100 + n) for n, k in enumerate(WORD_KINDS + _OTHER_KINDS)}
 
-_PLACES = {"start": r"\A", "end": r"\Z", "line_start": "^", "line_end": "$"}
+_ANCHORS = {"start": r"\A", "end": r"\Z", "line_start": "^", "line_end": "$"}
 _GROUPS = (
     *((">", ")"), ("<", "(?P<at>"), ("unless_behind(", "(?<!"), ("behind(", "(?<=")),
     *(("ahead(", "(?="), ("unless(", "(?!")),
@@ -59,7 +59,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         text = match[0]
         if text.startswith("["):
             return _WORD.sub(lambda word: signs(word[0]), text)
-        return _PLACES.get(text) or SIGNS.get(text) or f"(?:{expand(parts[text])})"
+        return _ANCHORS.get(text) or SIGNS.get(text) or f"(?:{expand(parts[text])})"
 
     def signs(word: str) -> str:
         return SIGNS.get(word) or "".join(map(signs, parts[word].strip("[]").split()))

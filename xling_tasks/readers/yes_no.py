@@ -69,8 +69,8 @@ def _find(pattern: re.Pattern[str], kinds: str, negated: bool = False) -> Iterat
         start, end = match.span("at")
         head = _HEAD.match(kinds, match.start()).end()  # type: ignore[union-attr]
         clause = SIGNALS["clause end"].split(kinds[:head])[-1]
-        is_asked = pattern != WORDS["asked"] and SIGNALS["asked before"].search(kinds[:head])
-        if is_asked or SIGNALS["before"].search(clause) or SIGNALS["behind"].match(kinds, end):
+        is_question = pattern != WORDS["asked"] and SIGNALS["asked before"].search(kinds[:head])
+        if is_question or SIGNALS["before"].search(clause) or SIGNALS["behind"].match(kinds, end):
             yield None
         else:
             first = match.start() + 2 * (match[0][1:2] == SIGNS["comma"])  # behind 'Yes,'
