@@ -143,8 +143,9 @@ def _libraries(language: str) -> tuple[str, ...] | None:
 
 @cache
 def segmenter(code: str) -> Callable[[str], Iterable[str]]:
-    """Load the word segmenter of Chinese, Japanese or Thai, once; raise `ExtraMissing` without."""
-    return {"zh": _load_jieba, "ja": _load_fugashi, "th": _load_pythainlp}[code]()
+    """Load the segmenter of Chinese, Cantonese, Japanese or Thai, once, or raise `ExtraMissing`."""
+    loaders = {"zh": _load_jieba, "yue": _load_jieba, "ja": _load_fugashi, "th": _load_pythainlp}
+    return loaders[code]()
 
 
 def _load_jieba() -> Callable[[str], Iterable[str]]:

@@ -85,6 +85,11 @@ ODD = {
     "another script": (
         [{"question_en": "a?", "question_hi": ENGLISH}],
         "questions in Hindi are mostly in Latin letters: question 2"),
+    "English in another language's column": (
+        [{"question_en": "a?", "question_sw": ENGLISH}], "questions in Swahili are in English: question 2"),
+    "a wrong option that reads like the right one": (
+        [{"question_en": "a?", "correct": "A", "option_a_en": "x", "option_b_en": "X"}],
+        "1 of them, where one is right, are scored in no language"),
     "one text in many rows": (
         PENDING, "one question in Swahili stands in 4 questions (0, 1, 2, 3): 'TRANSLATION PENDING'"),
     "a language that langid does not know": (

@@ -75,7 +75,7 @@ def verdict(prompt: str, label: str) -> str:
 @pytest.fixture
 def outs(evaluated, serve, tmp_path) -> tuple[Path, Path, Path]:
     """A run, a run of a model that is right in Swahili too, and the file."""
-    path = write_csv(tmp_path / "clinic.csv", rows())
+    path = write_csv(tmp_path / "My clinic.csv", rows())
     spec = serve(judge).spec()
     better = evaluated("b", path, answers({**WRONG, "sw": 0}), judge=spec)
     return evaluated("a", path, judge=spec), better, path
@@ -92,7 +92,9 @@ def test_report_compare_annotate_and_submit_read_each_language(outs, tmp_path, c
     }
     assert harm["sw"] == (pytest.approx(0.75), "worse", N)
     assert harm["pt"][0] == pytest.approx(0.25) and harm["pt"][1] in ("worse", "inconclusive")
-    assert {item["dataset"] for item in told["verdicts"]} == {"clinic"}
+    assert {item["dataset"] for item in told["verdicts"]} == {"my-clinic"}
+    page = (tmp_path / "rep" / "report.md").read_text("utf-8")
+    assert page.startswith("# My clinic: 24 questions in each language.")
     assert main(["compare", str(first), str(second), "--to", str(tmp_path / "cmp")]) == 0
     said = capsys.readouterr().out
     assert "Swahili" in said and "better" in said.lower()

@@ -220,8 +220,9 @@ def test_lists_of_options_and_wrong_answers(tmp_path):
 
 @pytest.mark.parametrize("letters", ["a", "A", " a ;", "A,"])
 def test_a_correct_letter_may_be_small(tmp_path, letters):
-    row = {"question_en": "a?", "option_a_en": "x", "option_b_en": "y", "correct": letters}
-    assert loaded(tmp_path, [row]).questions[0].correct == ("A",)
+    for name in ("correct", "answer_idx"):  # as MedQA and MMedBench have it
+        row = {"question_en": "a?", "option_a_en": "x", "option_b_en": "y", name: letters}
+        assert loaded(tmp_path, [row]).questions[0].correct == ("A",)
 
 
 def test_several_sheets_of_questions_are_refused(tmp_path):
@@ -266,6 +267,9 @@ def test_varieties_stand_beside_each_other(tmp_path):
     assert languages_of(tmp_path, *names) == {
         "zh-Hant": "Hant", "zh-Hans": "Hans", "pt-BR": "Latn", "pt-PT": "Latn",
         "sr-Latn": "Latn", "sr-Cyrl": "Cyrl", "hi-Latn": "Latn", "dag-Latn": "Latn",
+    }  # fmt: skip
+    assert languages_of(tmp_path, "question_yue", "question_yue_Hans", "question_zh") == {
+        "yue": "Hant", "yue-Hans": "Hans", "zh": "Hans",
     }  # fmt: skip
     # Hong Kong, Macau and Taiwan write traditional Chinese.
     assert languages_of(tmp_path, *(f"question_zh-{x}" for x in ("HK", "TW", "CN"))) == {

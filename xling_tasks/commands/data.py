@@ -106,7 +106,7 @@ def new_dataset(options: argparse.Namespace) -> str:
     else:
         write(to, example_rows(long=options.long))
         content = "6 questions in English, Portuguese and Swahili; the column 'notes' explains them"
-    return f"{to}: {content}. Next: xling data check {to}"
+    return f"{to}: {content}. Next: xling data check {shlex.quote(str(to))}"
 
 
 def check_dataset(options: argparse.Namespace) -> Screen:

@@ -15,6 +15,7 @@ from xling_tasks.logs.align_questions import with_groups
 from xling_tasks.logs.inspect_logs import with_inspect_logs
 from xling_tasks.logs.results import Results, TaskResults, read_results
 from xling_tasks.logs.task_groups import (
+    TITLES,
     TaskGroup,
     describe_tasks,
     known_groups,
@@ -88,6 +89,10 @@ def find_models(
         newest, notes = _newest(found, groups)
         read, not_read = with_groups(newest, groups)
         models.append(ModelResults(names[key], key[1], read, [*notes, *not_read]))
+        for task in read.values():
+            data = task.xling.get("data") or {}
+            if task.task_key and data.get("kind") == "own":
+                TITLES[task.task_key.dataset] = str(data["dataset"])
     if only_ours and not any(task.task_key for model in models for task in model.tasks.values()):
         notes = [note for model in models for note in model.notes if "why" in note]
         reasons = "; ".join(f"{note['task']}: {note['why']}" for note in notes)

@@ -113,6 +113,10 @@ def group_of(dataset: str) -> TaskGroup | None:
     return next((group for group in known_groups() if group.name == name), None)
 
 
+TITLES: dict[str, str] = {}
+"""Key of users' own data -> its title, the file's name, as the runs that are read have it."""
+
+
 def why_left_out(task: str) -> str:
     """Return why a task that is known is not read; '' for others."""
     rows = _content()["left_out"]

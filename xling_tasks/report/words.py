@@ -14,7 +14,7 @@ from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.criteria import CRITERIA, DisplayText
 from xling_tasks.languages import language_name
-from xling_tasks.logs.task_groups import group_of
+from xling_tasks.logs.task_groups import TITLES, group_of
 
 Row = Mapping[str, Any]
 
@@ -85,11 +85,11 @@ def lower_first(text: str) -> str:
 
 
 def dataset_name(key: str) -> str:
-    """Return a dataset's name in a text; of a family of other people's tasks its own title."""
+    """Return a dataset's name in a text; of others' tasks and users' own data their title."""
     if (group := group_of(key)) and group.title:
         part = key.partition(": ")[2].replace("_", " ")
         return f"{group.title}: {part}" if part else group.title
-    return str(words()["datasets"].get(key, key))
+    return str(words()["datasets"].get(key) or TITLES.get(key, key))
 
 
 # Numbers: one rounding everywhere. Shares in percent, their differences with a decimal from 1,000

@@ -79,7 +79,9 @@ def normalize_column(name: str) -> str:
     """Return a column's name as names are compared: `Question (EN)` is `question_en`."""
     name = unicodedata.normalize("NFKC", name)
     name = "".join(char for char in name if unicodedata.category(char) != "Cf")
-    return re.sub(r"[\W_]+", "_", name.lower()).strip("_").replace("reference_answer", "answer")
+    name = re.sub(r"[\W_]+", "_", name.lower()).strip("_")
+    # `answer_idx` is MedQA's and MMedBench's.
+    return name.replace("reference_answer", "answer").replace("answer_idx", "correct")
 
 
 def unknown_language(word: str) -> str:
@@ -144,14 +146,16 @@ def _find_contradictions(table: Table, columns: list[Column], is_long: bool) -> 
 def _advise(names: dict[str, str]) -> str:
     """Return that no column has questions, and what may be meant."""
     examples = ["id", "language", "question", "answer", "question_en", "answer_en"]
-    slip = next((name for name in names if name.startswith(("q", "lang"))), "")
+    slips = (name for name in names if name.startswith(("q", "lang")) and name not in examples)
+    slip = next(slips, "")
     hint = f"{slip!r}:{did_you_mean(slip, examples)}" if slip else ""
     if "question" in names:
         hint = "The language of 'question' is not stated: call it question_en, or add 'language'"
+    columns = ", ".join(f"{name:.40}" for name in [*names.values()][:20])
     return (
-        f"no questions in its columns ({', '.join(names.values())}). A row is a question with "
-        "question_en, question_sw, ... or a question in one language with id, language, question; "
-        f"the header is the first row, so delete a title above it. {hint}"
+        f"no questions in its columns ({columns}). A row is a question with question_en, "
+        "question_sw, ... or a question in one language with id, language, question; the header is "
+        f"the first row, so delete a title above it. {hint}"
     ).rstrip()
 
 

@@ -6,12 +6,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xling_metrics.answer_language import describe_unchecked
+from xling_metrics.answer_language import classify_answer_language, describe_unchecked
 from xling_metrics.languages import SCRIPTS, find_language, letter_pattern
 from xling_metrics.tokenization import LETTER
 
 from xling_tasks.data.choices import normalize_option
-from xling_tasks.data.custom.dataset import CONVERSATIONS, CustomDataset, missing_part
+from xling_tasks.data.custom.dataset import (
+    CONVERSATIONS,
+    CustomDataset,
+    invalid_choices,
+    missing_part,
+)
 from xling_tasks.data.custom.documents import CustomDocuments
 from xling_tasks.output import many
 
@@ -86,8 +91,13 @@ def _find_missing(dataset: CustomDataset, code: str) -> Iterator[str]:
     if without_answer and any("answer" in t for q in dataset.questions for t in q.texts.values()):
         yield f"no answer in {name}: {list_questions(without_answer)}"
     options = {q.id: [*map(normalize_option, q.options(code).values())] for q in dataset.questions}
+    unfair = invalid_choices(dataset)
     if alike := [key for key, texts in options.items() if repeated(texts)]:
-        yield f"two options read alike in {name}: {list_questions(alike)}"
+        n_unfair = sum(key in unfair for key in alike)
+        left_out = f"; {n_unfair} of them, where one is right, are scored in no language"
+        yield (
+            f"two options read alike in {name}: {list_questions(alike)}{left_out * bool(n_unfair)}"
+        )
     if fewer := [q.id for q in dataset.questions if 0 < len(options[q.id]) < len(q.letters)]:
         yield (
             f"fewer options in {name} than in another language: {list_questions(fewer)}; guessing "
@@ -96,7 +106,7 @@ def _find_missing(dataset: CustomDataset, code: str) -> Iterator[str]:
 
 
 def _find_odd_texts(dataset: CustomDataset, code: str) -> Iterator[str]:
-    """Yield texts of several questions that differ in English, and texts in another script."""
+    """Yield texts of several questions, and texts in another script or in English."""
     name = dataset.languages[code].name
     english = texts_by_kind(dataset, "en")
     for kind, texts in texts_by_kind(dataset, code).items():
@@ -115,6 +125,11 @@ def _find_odd_texts(dataset: CustomDataset, code: str) -> Iterator[str]:
             script = Counter(foreign.values()).most_common(1)[0][0]
             subject = f"{KINDS[kind]} in {name} are mostly in {script} letters"
             yield f"{subject}: {list_questions([*foreign])}"
+        if code != "en" and kind in ("question", "answer"):
+            labels = classify_answer_language([*texts.values()], code)
+            keys = [key for key, label in zip(texts, labels, strict=True) if label.language == "en"]
+            if keys:
+                yield f"{KINDS[kind]} in {name} are in English: {list_questions(keys)}"
 
 
 def texts_by_kind(dataset: CustomDataset, code: str) -> dict[str, dict[str, str]]:

@@ -211,7 +211,7 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
     stem = Path(source.name).stem
     info = DatasetInfo(
         key=dataset_name(Path(source.name)),
-        title=stem,
+        title=stem.replace("_", " ").strip() or stem,
         licence="the user's own",
         citation=f"{source.name}, sha256 {provenance['sha256'][:12]}",
         language_names={code: language.name for code, language in languages.items()},
