@@ -55,23 +55,11 @@ class MetricAggregation:
         return value if self.limits is None else min(max(value, self.limits[0]), self.limits[1])
 
 
-def _one(value: float | None) -> Sums | None:
-    return None if value is None else (value, 1.0)
-
-
-def _counts(pair: Sequence[float] | None) -> Sums | None:
-    return (pair[0], pair[1]) if pair and pair[1] else None
-
-
 def _pair(pair: Pair | None) -> Sums | None:
     if pair is None:
         return None
     ends = (pair["precision"], pair["recall"])
     return tuple(chain.from_iterable((v or 0.0, float(v is not None)) for v in ends))
-
-
-def _by_seed(values: Sequence[float] | None) -> Sums | None:
-    return None if values is None else (*values, 1.0)
 
 
 def _harmonic(totals: Floats) -> Floats:
@@ -91,6 +79,10 @@ def _spread(totals: Floats) -> Floats:
     return spread
 
 
+def _one(value: float | None) -> Sums | None:
+    return None if value is None else (value, 1.0)
+
+
 MEAN = MetricAggregation("mean", _one, ratio)
 """The mean of the values that are defined."""
 
@@ -98,14 +90,18 @@ CLIPPED_MEAN = MetricAggregation("clipped", _one, ratio, (0.0, 1.0))
 """The mean of the values that are defined, cut to 0..1; the values themselves are not, so that a
 document below 0 lowers the mean of all (HealthBench's score, arXiv:2505.08775)."""
 
-RATIO = MetricAggregation("ratio", _counts, ratio)
+RATIO = MetricAggregation(
+    "ratio", lambda pair: (pair[0], pair[1]) if pair and pair[1] else None, ratio
+)
 """Counts pooled over documents: from (hits, rows) per document to hits / rows."""
 
 HARMONIC = MetricAggregation("harmonic", _pair, _harmonic)
 """The harmonic mean of mean precision and mean recall; a document's None is unscored, a precision
 that is None counts in recall alone."""
 
-SPREAD = MetricAggregation("spread", _by_seed, _spread)
+SPREAD = MetricAggregation(
+    "spread", lambda values: None if values is None else (*values, 1.0), _spread
+)
 """The sample standard deviation over seeds of each seed's mean over documents."""
 
 

@@ -2,10 +2,8 @@
 
 Source: Consistency of XLingEval (arXiv 2310.13132): one topic model per (data set, language,
 temperature), fitted on all answers to all questions. A topic model depends on its random start:
-between two seeds the similarity of one question's answers differs by 0.09 to 0.11 on average, and
-questions change ranks (Spearman 0.70 to 0.81, LDA with 20 topics, on answers made of LiveQA's
-sentences in four languages; 0.43 to 0.54 has been seen). Values over five seeds, averaged, agree
-with those of five others at 0.92 to 0.94 in English and Spanish.
+between two seeds the similarity of one question's answers differs by 0.09 to 0.11 on average (LDA
+with 20 topics, on answers made of LiveQA's sentences in four languages).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The metrics of texts as modules of `evaluate`: `load(NAME)`, or `evaluate.load(FOLDER, NAME)`."""
+"""The metrics of corpora as modules of `evaluate`: `load(NAME)`, `evaluate.load(FOLDER, NAME)`."""
 
 from xling_metrics.hf.hf import MODULES, MetricModule, load
 

@@ -1,9 +1,9 @@
-"""The metrics of texts as modules of `evaluate`; nothing is downloaded.
+"""The metrics of corpora as modules of `evaluate`; nothing is downloaded.
 
     import evaluate
     from xling_metrics import hf
     hf.load("ngram_consistency").compute(predictions=[["an answer", "another answer"]])
-    evaluate.load(hf.__path__[0], "chrf").compute(predictions=["a text"], references=["a text"])
+    evaluate.load(hf.__path__[0], "rouge").compute(predictions=["a text"], references=["a text"])
 
 For consistency, `predictions` holds the answers to each question. Every score is a mapping with
 the `value` (the mean over questions, or of the corpus), the values `per_question` where there are
@@ -19,11 +19,10 @@ from typing import Any
 import datasets
 import evaluate
 from xling_metrics import bleu as bleu_scores
-from xling_metrics import language as language_scores
-from xling_metrics import overlap, rouge
-from xling_metrics.answer_language import answer_language_rule, classify_answer_language
+from xling_metrics import rouge
 from xling_metrics.base import mean, signature
 from xling_metrics.hdp import hdp_words
+from xling_metrics.language import language_consistency_corpus
 from xling_metrics.ngrams import answer_lengths, distinct_answers, ngram_consistency_corpus
 from xling_metrics.tokenization import lower_words, published_words, segmenter_name
 from xling_metrics.topics import TopicModel, topic_consistencies, topic_corpus, topic_metric
@@ -111,9 +110,8 @@ def answer_length(predictions: Answers, language: str = "en") -> Scores:
 
 def language_consistency(predictions: Answers, language: str) -> Scores:
     """Return `language_consistency`: the rate of sentences in a language, by langid."""
-    score = language_scores.language_consistency_corpus
     rates = (
-        mean([rate for rate in score(answers, language) if rate is not None])
+        mean([rate for rate in language_consistency_corpus(answers, language) if rate is not None])
         for answers in predictions
     )
     fields: Any = {"split": "sentencex", "language": language, "libraries": ("langid",)}
@@ -155,17 +153,6 @@ def bertscore_consistency(predictions: Answers, model: str = BERT, **options: An
 # Texts beside references
 
 
-def bertscore(predictions: Texts, references: Texts, model: str = BERT, **options: Any) -> Scores:
-    """Return `bertscore_p`, `_r`, `_f1`, not rescaled (extra `hf`; options: `Encoder.load`)."""
-    from xling_metrics.bertscore import bertscore_signature, score_references
-    from xling_metrics.encoder import Encoder
-
-    encoder = Encoder.load(model, **options)
-    (scores,) = score_references(predictions, references, encoder)
-    sign = bertscore_signature(encoder, rescaled=False)
-    return {f"bertscore_{kind}": _summarize(getattr(scores, kind), sign) for kind in scores._fields}
-
-
 def bleu(predictions: Texts, references: Texts, language: str = "en") -> Scores:
     """Return `sacrebleu` of the corpus, in percent, and mean `bleu1` to `bleu4` and `bleu`."""
     corpus = bleu_scores.corpus_bleu(predictions, references, language)
@@ -191,30 +178,6 @@ def rouge_scores(predictions: Texts, references: Texts, language: str = "en") ->
     }
 
 
-def chrf(predictions: Texts, references: Texts) -> Scores:
-    """Return `chrf2` of each text, in percent."""
-    rows = map(overlap.chrf, predictions, references)
-    return {"chrf2": _summarize(rows, overlap.chrf_signature())}
-
-
-# Texts by themselves
-
-
-def answer_language(predictions: Texts, language: str) -> Scores:
-    """Return `in_users_language`: whether each answer is; None where it is too short."""
-    inside = (row.in_language for row in classify_answer_language(predictions, language))
-    sign = signature("in_users_language", language=language, libraries=("langid",))
-    return {"in_users_language": _summarize(inside, sign + answer_language_rule(language))}
-
-
-def language_confusion(predictions: Texts, language: str) -> Scores:
-    """Return `line_pass` and `word_pass` of each answer (Language Confusion Benchmark)."""
-    rows = language_scores.score_language_confusion(predictions, language)
-    return _summarize_fields(
-        ("line_pass", "word_pass"), rows, language=language, libraries=("langid",)
-    )
-
-
 _TEXT = datasets.Value("string")
 _ANSWERS = datasets.Sequence(_TEXT)
 
@@ -224,11 +187,7 @@ MODULES: dict[str, tuple[Callable[..., Scores], tuple[Any, ...]]] = {
     "language_consistency": (language_consistency, (_ANSWERS,)),
     "topic_consistency": (topic_similarity, (_ANSWERS,)),
     "bertscore_consistency": (bertscore_consistency, (_ANSWERS,)),
-    "bertscore": (bertscore, (_TEXT, _TEXT)),
     "bleu": (bleu, (_TEXT, _TEXT)),
     "rouge": (rouge_scores, (_TEXT, _TEXT)),
-    "chrf": (chrf, (_TEXT, _TEXT)),
-    "answer_language": (answer_language, (_TEXT,)),
-    "language_confusion": (language_confusion, (_TEXT,)),
 }
 """The metrics by name: the function, and the features of predictions and references."""

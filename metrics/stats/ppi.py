@@ -8,10 +8,8 @@ judge's mean the mean of (person - judge) over what people labelled, and both pa
     variance = var(f + c) / N + sum_h W_h^2 s_h^2 / n_h,   s_h^2 the variance of (y - f) there
 
 with N values f of the judge, n_h people's labels y drawn at random from the N_h = W_h N answers of
-stratum h. With one stratum it is the paper's estimator, with lambda = 1 (not tuned). Where the
-strata are the judge's own labels, f is constant in each, so that every lambda gives the same, and
-the estimator is double sampling for stratification (Cochran 1977, section 12.2), whose first part
-has the corrected values f + c as here.
+stratum h. With one stratum it is the paper's estimator, with lambda = 1 (not tuned); where the
+strata are the judge's labels, double sampling for stratification (Cochran 1977, section 12.2).
 """
 
 from __future__ import annotations
