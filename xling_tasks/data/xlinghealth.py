@@ -235,7 +235,12 @@ def _sheets(info: DatasetInfo, tables: list[Table]) -> Iterator[_Row]:
             raise DataError(f"{english.location(row, 'label')}: differs between the sheets")
         question = texts("question", row)
         key = numbers.setdefault(tuple(question.values()), str(len(numbers)))
-        yield english.location(row), key, question, Answer(str(row), *labels, texts("answer", row))
+        yield (
+            english.location(row),
+            key,
+            question,
+            Answer(str(row), labels.pop(), texts("answer", row)),
+        )
 
 
 def _column(kind: str, code: str) -> str:
