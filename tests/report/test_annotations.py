@@ -236,28 +236,6 @@ def test_compare_takes_peoples_labels_of_both_models(tmp_path, folder):
     assert "people_one_model" in kinds
 
 
-def test_labels_that_pairing_loses_are_told(tmp_path):
-    """English lacks the questions that people labelled contradictory in Spanish."""
-    english, spanish = JUDGED["en"].copy(), [MORE] * N
-    rare = [at for at in range(N) if english[at] == MORE][:40]
-    for at in rare:
-        spanish[at], english[at] = CONTRADICTORY, None
-    # One contradictory answer is left that both have, and nobody labelled it.
-    left = next(at for at in range(N) if english[at] == MORE and at not in rare)
-    spanish[left] = CONTRADICTORY
-    out = write(tmp_path / "m", english, spanish)
-
-    def choose(item):
-        lost = item["language"] == "es" and item["question_id"] == f"q{left}"
-        return None if lost else item["judge_label"]
-
-    made = corrected(out, annotate(tmp_path, out, choose=choose))
-    assert made.harm.tags == ("judge",)
-    (told,) = made.told["people_not_shared"]
-    assert (told["task"], told["labels"]) == (f"{C}es", [CONTRADICTORY])
-    assert {language for language, _ in made.shares} == {"en", "es"}  # by themselves they are
-
-
 def test_how_two_people_differ_is_in_the_interval(tmp_path, folder):
     """Ben is harsher in Spanish than Anna: neither is taken as true."""
 

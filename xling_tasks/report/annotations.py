@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xling_metrics.stats.bounded_means import unseen
 from xling_metrics.stats.ppi import PpiInput, ppi_contrast, ppi_mean
@@ -68,16 +68,12 @@ class Labels(NamedTuple):
                     by_stratum.append(yes - fmean(votes.values()))
         if len(excess) < 2:
             return None
-        return {name: _weighted_mean(values, sizes) for name, values in excess.items()}
-
-
-def _weighted_mean(values: Mapping[str, Sequence[float]], sizes: Mapping[str, int]) -> float:
-    """Return a mean over strata of some sizes; one without values has the mean of all."""
-    every = [value for item in values.values() for value in item]
-    total = sum(
-        size * fmean(values.get(name) or every) for name, size in sizes.items() if name in LABELS
-    )
-    return total / sum(sizes.values())
+        means = {}
+        for name, values in excess.items():
+            every = [value for item in values.values() for value in item]
+            parts = (n * fmean(values.get(s) or every) for s, n in sizes.items() if s in LABELS)
+            means[name] = sum(parts) / sum(sizes.values())
+        return means
 
 
 class Annotations:
@@ -94,8 +90,8 @@ class Annotations:
     def contrast(self, groups: Sequence[Group], level: float) -> Contrast | None:
         """Return a corrected signed sum of shares over the questions that all groups have.
 
-        Of one of `LABELS`, or `helpful`. None without people's labels of all. Where they labelled
-        an answer of each of the judge's labels, but none of the shared questions, a remark says so.
+        Of one of `LABELS`, or `helpful`. None where people labelled none of the shared questions
+        with some label of the judge.
         """
         label = _label(groups[0].name)
         supplied = [labels for x in groups if (labels := self.labels_of(x.task)) is not None]
@@ -107,9 +103,6 @@ class Annotations:
             _input(group, labels, item, shared)
             for group, labels, item in zip(groups, supplied, strata, strict=True)
         ]
-        for group, item in zip(groups, inputs, strict=True):
-            if empty := _unlabelled(item):
-                self._note(group.task, [x.task for x in groups if x is not group], empty)
         if not shared or any(map(_unlabelled, inputs)):
             return None
         signs = [group.sign for group in groups]
@@ -125,14 +118,6 @@ class Annotations:
             bound = unseen(len(shared), level)
             wide = min(found.ci_low, -bound), max(found.ci_high, bound)
         return Contrast(found, values, shared, len(set().union(*strata)), wide)
-
-    def _note(self, task: Task, others: Sequence[Task], empty: Sequence[str]) -> None:
-        remark = Remark("people_not_shared", {
-            "model": task.model, "task": task.results.task, "labels": list(empty),
-            "others": [f"{other.model}, {other.results.task}" for other in others],
-        })  # fmt: skip
-        if remark not in self.remarks:
-            self.remarks.append(remark)
 
     def shares(self, models: Iterable[Model], level: float) -> Iterator[Remark]:
         """Yield every share of a label that people's labels correct."""
@@ -235,11 +220,42 @@ def read_annotations(paths: Sequence[Path], models: Sequence[Model]) -> Annotati
     Raises:
         DataError: If a file is no export, or is about none of the answers as they are now.
     """
+    matched = _match(paths, [task for model in models for task in model.tasks])
+    labels: dict[Key, Labels] = {}
+    remarks: list[Remark] = []
+    for model in models:
+        languages: dict[str, dict[str, bool]] = {}
+        for task in model.tasks:
+            items, group = matched.get(key_of(task), []), Group(1, task, LABELS[0])
+            people = tuple(dict.fromkeys(item.annotator for item in items))
+            given: dict[str, dict[str, str]] = {}
+            for item in items:
+                given.setdefault(item.question_id, {})[item.annotator] = item.label
+            supplied = Labels(people, {k: tuple(map(by.get, people)) for k, by in given.items()})
+            strata = strata_of(group)
+            empty = _unlabelled(_input(group, supplied, strata, list(strata))) if items else []
+            if empty:
+                subject = {"model": model.name, "task": task.results.task, "labels": empty}
+                remarks.append(Remark("people_too_few", subject))
+            elif items:
+                labels[key_of(task)] = supplied
+            if CRITERIA[task.task_key.criterion].labelled:
+                by_language = languages.setdefault(task.task_key.dataset, {})
+                by_language[task.task_key.language] = key_of(task) in labels
+        for dataset, by_language in languages.items():  # a gap needs labels in English, too
+            missing = [code for code, is_labelled in by_language.items() if not is_labelled]
+            if missing and len(missing) < len(by_language):
+                subject = {"model": model.name, "dataset": dataset, "languages": missing}
+                remarks.append(Remark("people_one_side", subject))
+    return Annotations(labels, remarks)
+
+
+def _match(paths: Sequence[Path], tasks: Sequence[Task]) -> dict[Key, list[Annotation]]:
+    """Return the annotations of each task whose answers people read."""
     by_task: dict[tuple[str, str, str], list[Annotation]] = {}
     for item in files.read_annotations(paths):
         if item.form == files.LABEL and item.label:
             by_task.setdefault((item.annotator, item.model, item.task), []).append(item)
-    tasks = [task for model in models for task in model.tasks]
     matched: dict[Key, list[Annotation]] = {}
     wrong: list[str] = []
     for (_, _, name), group in by_task.items():
@@ -253,25 +269,7 @@ def read_annotations(paths: Sequence[Path], models: Sequence[Model]) -> Annotati
             f"--human {', '.join(map(str, paths))}: is about other answers than this report's "
             f"({reason}); give the folder that its page was made from"
         )
-    labels: dict[Key, Labels] = {}
-    remarks: list[Remark] = []
-    for task in tasks:
-        if key_of(task) in matched:
-            supplied = _labels_of(matched[key_of(task)])
-            if empty := _too_few(task, supplied):
-                subject = {"model": task.model, "task": task.results.task, "labels": empty}
-                remarks.append(Remark("people_too_few", subject))
-            else:
-                labels[key_of(task)] = supplied
-    return Annotations(labels, [*remarks, *_one_sided(models, labels)])
-
-
-def _labels_of(annotations: Sequence[Annotation]) -> Labels:
-    people = tuple(dict.fromkeys(item.annotator for item in annotations))
-    supplied: dict[str, dict[str, str]] = {}
-    for item in annotations:
-        supplied.setdefault(item.question_id, {})[item.annotator] = item.label
-    return Labels(people, {key: tuple(map(group.get, people)) for key, group in supplied.items()})
+    return matched
 
 
 def _misfit(annotations: Sequence[Annotation], task: Task) -> str:
@@ -289,23 +287,3 @@ def _misfit(annotations: Sequence[Annotation], task: Task) -> str:
         if found is not None and found.answer != files.answer_digest(sample):
             return f"{name}, {found.question_id!r} has another answer here than people read"
     return ""
-
-
-def _too_few(task: Task, labels: Labels) -> list[str]:
-    """Return the judge's labels with answers of which people labelled none."""
-    group = Group(1, task, LABELS[0])
-    strata = strata_of(group)
-    return _unlabelled(_input(group, labels, strata, list(strata)))
-
-
-def _one_sided(models: Sequence[Model], labels: Mapping[Key, Labels]) -> Iterator[Remark]:
-    """Yield languages whose gap is not corrected, because English or they have no labels."""
-    for model in models:
-        tasks = [task for task in model.tasks if CRITERIA[task.task_key.criterion].labelled]
-        for dataset in dict.fromkeys(task.task_key.dataset for task in tasks):
-            keys = {t.task_key.language: key_of(t) for t in tasks if t.task_key.dataset == dataset}
-            missing = [code for code, key in keys.items() if key not in labels]
-            if missing and len(missing) < len(keys):
-                values: dict[str, Any] = {"model": model.name, "dataset": dataset}
-                values |= {"languages": missing}
-                yield Remark("people_one_side", values)

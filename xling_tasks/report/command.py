@@ -20,7 +20,7 @@ from xling_tasks.report.page import make_page
 from xling_tasks.report.paper_tables import make_tables
 from xling_tasks.report.summary import Record, summarize
 from xling_tasks.report.table import Table, as_csv, rows_csv
-from xling_tasks.report.words import Row, tell
+from xling_tasks.report.words import tell
 from xling_tasks.secrets import public
 
 SAMPLES = "index.html"
@@ -79,9 +79,11 @@ def csv_files(record: Record, *, published: bool) -> dict[str, str]:
     by_key: dict[str, list[Table]] = {}
     for table in make_tables(record, published=published):
         by_key.setdefault(table.key, []).append(table)
+    verdicts, tellings = record["verdicts"], map(tell, record["verdicts"])
+    lines = [f"{t.word}: {t.name}. {' '.join(filter(None, t[4:]))}" for t in tellings]
     rows: dict[str, Sequence[Mapping[str, Any]]] = {
         "scores": record["scores"],
-        "verdicts": [{**v, "in_words": tell_in_line(v)} for v in record["verdicts"]],
+        "verdicts": [{**v, "in_words": line} for v, line in zip(verdicts, lines, strict=True)],
         "differences": paper_tests.difference_rows(remarks),
         "anova": paper_tests.anova_rows(remarks, with_published=published),
         "pairs": paper_tests.pair_rows(remarks, with_published=published),
@@ -89,12 +91,3 @@ def csv_files(record: Record, *, published: bool) -> dict[str, str]:
     texts = {name: rows_csv(group) for name, group in rows.items()}
     texts |= {key: as_csv(tables) for key, tables in by_key.items()}
     return {f"tables/{name}.csv": text for name, text in texts.items() if text}
-
-
-def tell_in_line(v: Row) -> str:
-    """Describe a verdict in one line."""
-    telling = tell(v)
-    text = " ".join(
-        filter(None, (telling.evidence, telling.difference, telling.reason, telling.step))
-    )
-    return f"{telling.word}: {telling.name}. {text}"

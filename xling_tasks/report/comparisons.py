@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from pathlib import PureWindowsPath as Path
 from typing import Any, NamedTuple
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, MetricKey, metric_key_of
@@ -53,10 +53,15 @@ class Pair(NamedTuple):
 def compare_with_english(model: Model) -> Iterator[Comparison]:
     """Yield every primary metric of every language but English."""
     paired: set[tuple[int, str]] = set()
+    keys = {task.task_key for task in model.tasks}
     for pair in pairs_with_english(model):
         task, name, english, _ = pair
         endpoint = task.endpoints.get(name)
-        if endpoint is None or is_other_form(task, model):
+        # Probabilities of Yes (`_ll`) are another view of the answers that the model writes: where
+        # both were run, those that users would read are concluded on.
+        criterion = task.task_key.criterion.removesuffix("_ll")
+        by_response = task.task_key._replace(criterion=criterion)
+        if endpoint is None or (by_response != task.task_key and by_response in keys):
             continue
         paired.add((id(task), name))
         metric_key, language = pair.about
@@ -74,19 +79,6 @@ def compare_with_english(model: Model) -> Iterator[Comparison]:
                 yield Comparison(model.name, metric_key, language, endpoint, (group,))
 
 
-def is_other_form(task: Task, model: Model) -> bool:
-    """Return whether another form of a task's criterion, which counts, was run on its questions.
-
-    Probabilities of Yes (`_ll`) are another view of the answers that the model writes: where both
-    were run, those that users would read are concluded on.
-    """
-    key = task.task_key.criterion.removesuffix("_ll")
-    by_response = task.task_key._replace(criterion=key)
-    return by_response != task.task_key and any(
-        other.task_key == by_response for other in model.tasks
-    )
-
-
 def pairs_with_english(model: Model) -> Iterator[Pair]:
     """Yield every metric of every language that English has, too."""
     english = {task.task_key[:2]: task for task in model.tasks if task.task_key.language == ENGLISH}
@@ -95,20 +87,17 @@ def pairs_with_english(model: Model) -> Iterator[Pair]:
             continue
         base = english.get(task.task_key[:2]) if task.task_key.language else task
         for name in task.scores if base is not None else ():
-            counterpart: str | None = name if task.task_key.language else _english_name(task, name)
+            counterpart = name
+            if not task.task_key.language:
+                # Of agreement with the English answers it is what two English answers share.
+                metric_key, language = metric_key_of(task.task_key, name)
+                counterpart = f"{metric_key.metric}_{ENGLISH}"
+                if language in (ENGLISH, AVERAGE) or ":" in language:
+                    continue
+                if task.scores.get(counterpart) is None:
+                    continue
             if base is not None and counterpart in base.scores:
-                yield Pair(task, name, base, str(counterpart))
-
-
-def _english_name(task: Task, name: str) -> str | None:
-    """Return the English metric beside a metric of a task with all languages.
-
-    Of agreement with the English answers it is what two English answers share, where it is known.
-    """
-    metric_key, language = metric_key_of(task.task_key, name)
-    counterpart = f"{metric_key.metric}_{ENGLISH}"
-    mean = language in (ENGLISH, AVERAGE) or ":" in language
-    return None if mean or task.scores.get(counterpart) is None else counterpart
+                yield Pair(task, name, base, counterpart)
 
 
 def has_comparable_values(metric_key: MetricKey, better: bool | None) -> bool:
@@ -162,38 +151,29 @@ def _counts(item: Difference, task: Task, english: Task, metric_key: MetricKey) 
     if metric_key.temperature and name == "greedy_repeats":
         return False
     if name == "prompt templates":
-        return _last_part(item.first) != _last_part(item.other)
-    if name in _SAMPLING:
-        return not (_is_greedy(task) and _is_greedy(english))
+        return Path(item.first).name != Path(item.other).name
+    if name in _SAMPLING:  # idle where the likeliest answer was asked for in both
+        kwargs = [total.recorded("generation_kwargs") for total in (task, english)]
+        pairs = [(given.get("temperature"), given.get("do_sample")) for given in kwargs]
+        return not all(tau == 0 or (tau is None and not sampled) for tau, sampled in pairs)
     rows, base = (total.recorded("settings").get(setting) for total in (task, english))
     if name == f"{setting}.model" or (isinstance(rows, list) and isinstance(base, list)):
         return bool(_models(rows) != _models(base))
     return True
 
 
-def _last_part(path: str) -> str:
-    return re.split(r"[/\\]", path)[-1]
-
-
-def _is_greedy(task: Task) -> bool:
-    """Return whether the likeliest answer was asked for, with which all of sampling is idle."""
-    generation = task.recorded("generation_kwargs")
-    temperature = generation.get("temperature")
-    return bool(temperature == 0 or (temperature is None and not generation.get("do_sample")))
-
-
 def _models(given: Any) -> Any:
     """Return a judge or another model, or several, without where it is and how it is served."""
     if isinstance(given, list):
-        return [(_models(one), _rest(one)) if isinstance(one, Mapping) else one for one in given]
+        labels = ("model", "model_args")
+        return [
+            (_models(one), {
+                k: v for k, v in one.items() if k not in labels and kind_of(k) != TRANSPORT
+            }) if isinstance(one, Mapping) else one
+            for one in given
+        ]  # fmt: skip
     if not isinstance(given, Mapping):
         return given
     args = dict(given.get("model_args") or {})
     args.pop("tokenizer_backend", None)  # where a server cuts, not what it says
     return given.get("model"), which_model(args)
-
-
-def _rest(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a setting says of a model beside its name and arguments."""
-    labels = ("model", "model_args")
-    return {k: v for k, v in spec.items() if k not in labels and kind_of(k) != TRANSPORT}

@@ -89,17 +89,13 @@ def _row(usage: Mapping[str, Mapping[str, int]], questions: Sequence[str]) -> di
     if not n or not counts["completion"]:
         return None
     return {
-        "n": len(questions),
-        "responses": n,
-        "prompt_tokens": counts["prompt"] / n,
+        "n": len(questions), "responses": n, "prompt_tokens": counts["prompt"] / n,
         "answer_tokens": (counts["completion"] - counts["reasoning"]) / n,
         "thinking_tokens": counts["reasoning"] / n,
-        "prompt_times_english": None,
-        "times_english": None,
+        "prompt_times_english": None, "times_english": None,
         "cut_rate": counts["cut"] / counts["asked"],
-        "thinking_only_rate": counts["thinking_only"] / counts["asked"],
-        "dollars_per_1000": None,
-    }
+        "thinking_only_rate": counts["thinking_only"] / counts["asked"], "dollars_per_1000": None,
+    }  # fmt: skip
 
 
 def _total(row: Mapping[str, Any]) -> float:

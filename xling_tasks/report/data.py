@@ -28,15 +28,8 @@ from xling_tasks.report.columns import Column, column_of, probability_column, re
 from xling_tasks.report.usable import derive_columns, outcomes_of
 
 _NOT_PER_QUESTION = frozenset(
-    {
-        "invalid_rows",
-        "sacrebleu",
-        "n_judged",
-        "n_responses",
-        "repeated_responses",
-        "judge_alpha",
-        "bypass",
-    }
+    {"invalid_rows", "sacrebleu", "n_judged", "n_responses", "repeated_responses", "judge_alpha"}
+    | {"bypass"}
 )
 _TOLERANCE = 1e-6
 _REDUCED = "reduced values"
@@ -199,18 +192,29 @@ def each_model(
 
 
 def _read_tasks(model: str, results: Mapping[str, TaskResults]) -> Iterator[Task]:
+    """Yield tasks with their samples; two of one subject or file name are an error."""
     first: dict[TaskKey, TaskResults] = {}
-    _refuse_two_files(results.values())
+    sources: dict[str, TaskResults] = {}
     for name, result in results.items():
-        task_key = result.task_key
+        task_key, data = result.task_key, result.xling.get("data") or {}
         if task_key is None or not result.xling:
             continue
-        same = first.setdefault(task_key, result)
+        problem, same = "", first.setdefault(task_key, result)
         if same is not result:
+            subject = "/".join(filter(None, task_key))
+            problem = f"{name} and {same.task} are both {subject}, and a report shows one"
+        elif data.get("kind") == "own":  # users' questions
+            other = sources.setdefault(task_key.dataset, result)
+            digests = [(x.xling.get("data") or {}).get("sha256") for x in (other, result)]
+            if digests[0] != digests[1]:
+                problem = (
+                    f"{name} was run over another file called {data.get('name')} (sha256 "
+                    f"{digests[1]!s:.12}) than {other.task} ({digests[0]!s:.12})"
+                )
+        if problem:
             raise DataError(
-                f"{result.run.path}: {name} and {same.task} are both "
-                f"{'/'.join(filter(None, task_key))}, and a report shows one. Put their results "
-                "in two folders and name them: A=FOLDER B=FOLDER"
+                f"{result.run.path}: {problem}. Put their results in two folders and name them: "
+                "A=FOLDER B=FOLDER"
             )
         samples = result.samples
         with reading(samples.path):
@@ -218,23 +222,6 @@ def _read_tasks(model: str, results: Mapping[str, TaskResults]) -> Iterator[Task
             read = partial(reduce_sample, task.per_question)
             rows = samples.stream(read) if samples.path.is_file() else ()
             yield fill(task, (row for _, row in rows))
-
-
-def _refuse_two_files(results: Iterable[TaskResults]) -> None:
-    """Refuse two files of users' questions that have one name: they are two datasets."""
-    first: dict[str, TaskResults] = {}
-    for result in results:
-        data, task_key = result.xling.get("data") or {}, result.task_key
-        if task_key is None or data.get("kind") != "own":
-            continue
-        other = first.setdefault(task_key.dataset, result)
-        digests = [str((x.xling.get("data") or {}).get("sha256"))[:12] for x in (other, result)]
-        if digests[0] != digests[1]:
-            raise DataError(
-                f"{result.run.path}: {result.task} was run over another file called "
-                f"{data.get('name')} (sha256 {digests[1]}) than {other.task} ({digests[0]}). Put "
-                "their results in two folders and name them: A=FOLDER B=FOLDER"
-            )
 
 
 # One task's samples
@@ -256,7 +243,10 @@ def fill(task: Task, samples: Iterable[dict[str, Any]]) -> Task:
         task.ids.append(question := str(doc["question_id"]))
         task.texts.append(_text_number(doc))
         prompts.add(hash(json.dumps(sample.get("arguments", question), sort_keys=True)))
-        _add_outcomes(task, sample)
+        for code, outcome in outcomes_of(sample).items():
+            task.outcomes.setdefault(code, [None] * (len(task.ids) - 1)).append(outcome)
+        for outcomes in task.outcomes.values():
+            outcomes += [None] * (len(task.ids) - len(outcomes))
         for code, counts in logged_usage(sample).items():
             task.usage.setdefault(code, {})[question] = counts
         for name in names:
@@ -266,7 +256,9 @@ def fill(task: Task, samples: Iterable[dict[str, Any]]) -> Task:
         if isinstance(category := doc.get("category"), str) and category:
             task.categories[question] = category
         if not task.task_key.parallel or task.task_key.language == ENGLISH:
-            task.chances[question] = _chance(doc)
+            # Of guessing the correct letters among all sets that are possible.
+            n = len(doc.get("options") or ())
+            task.chances[question] = chance_level(n, several=bool(doc.get("several"))) if n else 0.0
         if soft:
             rows.append([(row[0], row[1]) for row in sample.get("auc") or ()])
     if not task.ids:
@@ -301,14 +293,6 @@ def reduce_sample(names: Iterable[str], sample: dict[str, Any]) -> dict[str, Any
     return sample
 
 
-def _add_outcomes(task: Task, sample: Mapping[str, Any]) -> None:
-    n = len(task.ids)
-    for code, outcome in outcomes_of(sample).items():
-        task.outcomes.setdefault(code, [None] * (n - 1)).append(outcome)
-    for outcomes in task.outcomes.values():
-        outcomes += [None] * (n - len(outcomes))
-
-
 def _text_number(doc: Mapping[str, Any]) -> int:
     """Return a number that is the same for questions with the same text, whatever their ids."""
     text = doc.get("text", doc.get("question"))
@@ -324,12 +308,6 @@ def _count_unparsed(rows: Any) -> tuple[float, float]:
         return 0.0, 0.0
     labels = [row[0] for row in rows if row[1] is None]
     return float(sum(label == 1 for label in labels)), float(sum(label == 0 for label in labels))
-
-
-def _chance(doc: Mapping[str, Any]) -> float:
-    """Return the probability of guessing the correct letters among all sets that are possible."""
-    n = len(doc.get("options") or ())
-    return chance_level(n, several=bool(doc.get("several"))) if n else 0.0
 
 
 def _validate(task: Task) -> None:

@@ -6,7 +6,7 @@ import argparse
 import copy
 import functools
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +70,9 @@ class Runs:
     def tasks(self) -> Rows:
         """Return a row per model and task: its subject, and how many questions were asked."""
         return Rows(
-            {
-                "model": name,
-                "task": task,
-                **group.task_key._asdict(),
-                "questions": group.count["effective"],
-            }
+            {"model": name, "task": task, **key._asdict(), "questions": group.count["effective"]}
             for name, task, group in self._tasks
-            if group.task_key is not None
+            if (key := group.task_key) is not None
         )
 
     def scores(self) -> Rows:
@@ -108,45 +103,27 @@ class Runs:
         if not rows:
             names = {name for _, name, _ in self._tasks}
             raise DataError(f"no results of {task}.{did_you_mean(task, names)}")
-        return Rows(row for name, results in rows for row in _samples(name, results))
+        if unlogged := next((r for _, r in rows if not r.samples.path.exists()), None):
+            raise DataError(f"{unlogged.samples.path}: is not there; run with --log_samples")
+        table = Rows()
+        for name, results in rows:
+            metrics = tuple(results.xling.get("signatures") or {})
+            for _, row in results.samples.stream(dict):
+                doc, values = row.get("doc") or {}, {name: row.get(name) for name in metrics}
+                table.append({
+                    "model": name, "task": task, "question_id": doc.get("question_id"),
+                    "question": doc.get("question"), "answers": [
+                        str(response)
+                        for item in row.get("resps") or ()
+                        for response in (item if isinstance(item, list) else [item])
+                    ],
+                    **{k: float(v) if isinstance(v, (int, float)) else None
+                       for k, v in values.items()},
+                })  # fmt: skip
+        return table
 
 
 _NESTED = ("outcomes", "counts", "ways", "unparsed", "tags", "differs")
-
-
-def _samples(model: str, results: TaskResults) -> Iterator[Row]:
-    for row in answers_of(results):
-        del row["right"]
-        yield {"model": model, "task": results.task, **row}
-
-
-def answers_of(results: TaskResults) -> Iterator[Row]:
-    """Yield a row per question of a task: id, text, correct answer, answers, each metric.
-
-    Raises:
-        DataError: If no samples were logged.
-    """
-    if not results.samples.path.exists():
-        raise DataError(f"{results.samples.path}: is not there; run with --log_samples")
-    metrics = tuple(results.xling.get("signatures") or {})
-    for _, row in results.samples.stream(dict):
-        doc = row.get("doc") or {}
-        yield {
-            "question_id": doc.get("question_id"),
-            "question": doc.get("question"),
-            "right": row.get("target"),
-            "answers": [reply for item in row.get("resps") or () for reply in _flat(item)],
-            **{name: _plain(row.get(name)) for name in metrics},
-        }
-
-
-def _flat(reply: Any) -> list[str]:
-    return [str(item) for item in reply] if isinstance(reply, list) else [str(reply)]
-
-
-def _plain(value: Any) -> float | None:
-    """Return a number; None for what is no number of one question."""
-    return float(value) if isinstance(value, (int, float)) else None
 
 
 def read(
@@ -174,14 +151,14 @@ def read(
     folders = []
     for number, item in enumerate(results):
         if isinstance(item, Mapping):
-            folders.append(str(_saved(Path(stored.name, str(number)), item)))
+            folders.append(str(_save(Path(stored.name, str(number)), item)))
         else:
             folders.append(str(item))
     options = {"confidence": confidence, "margin": margin}
     return Runs(tuple(folders), options, families, stored)
 
 
-def _saved(folder: Path, results: Mapping[str, Any]) -> Path:
+def _save(folder: Path, results: Mapping[str, Any]) -> Path:
     """Save what `simple_evaluate` returned as the command saves it; return the folder."""
     from lm_eval.loggers import EvaluationTracker
 

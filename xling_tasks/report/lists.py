@@ -67,6 +67,8 @@ def make_record(
         prices: Model -> dollars for a million tokens sent and received.
     """
     verdicts = [verdict for model in models for verdict in make_verdicts(model, options, people)]
+    tasks = [task for model in models for task in model.tasks]
+    scores = [score for task in tasks for score in make_scores(task, options, task.scores)]
     remarks = find_remarks(models, verdicts)
     if people is not None:
         remarks += [*people.remarks, *people.shares(models, options.confidence)]
@@ -74,7 +76,7 @@ def make_record(
     for model in models:
         remarks += [*_differences(model, options, people), *_paper_tests(model, options)]
     return Record(
-        scores=(*_scores(models, options), *_topic_scores(models, options, topics)),
+        scores=(*scores, *_topic_scores(tasks, options, topics)),
         verdicts=tuple(verdicts),
         remarks=tuple(remarks),
         options=asdict(options),
@@ -98,11 +100,6 @@ def make_verdicts(
 # Scores
 
 
-def _scores(models: Sequence[Model], options: Options) -> Iterator[Score]:
-    for task in (task for model in models for task in model.tasks):
-        yield from make_scores(task, options, task.scores)
-
-
 def make_scores(task: Task, options: Options, names: Iterable[str]) -> Iterator[Score]:
     """Yield metrics of a task with their intervals."""
     signatures = task.recorded("signatures")
@@ -118,23 +115,21 @@ def make_scores(task: Task, options: Options, names: Iterable[str]) -> Iterator[
 
 
 def _topic_scores(
-    models: Sequence[Model], options: Options, topics: Mapping[str, str] | None
+    tasks: Iterable[Task], options: Options, topics: Mapping[str, str] | None
 ) -> Iterator[Score]:
     """Yield primary metrics over the questions of each topic, or of each category of prompts."""
-    for task in (task for model in models for task in model.tasks):
+    for task in tasks:
         labels = task.categories if topics is None else topics
         by_question = [labels.get(key, "without one") for key in task.ids]
-        if not CRITERIA[task.task_key.criterion].by_topic or labels.keys().isdisjoint(task.ids):
+        criterion = CRITERIA[task.task_key.criterion]
+        if not criterion.by_topic or labels.keys().isdisjoint(task.ids):
             continue
         for topic in sorted(set(by_question)):
             order = [index for index, label in enumerate(by_question) if label == topic]
             for name, column in task.columns.items():
                 metric_key, language = metric_key_of(task.task_key, name)
                 chosen = column.select(order)
-                if (
-                    metric_key.metric not in CRITERIA[metric_key.criterion].main
-                    or not chosen.present.any()
-                ):
+                if metric_key.metric not in criterion.main or not chosen.present.any():
                     continue
                 found = estimate_score(chosen, options.confidence)
                 if found is not None and language != AVERAGE and ":" not in language:
@@ -149,7 +144,21 @@ def _topic_scores(
 
 def find_remarks(models: Sequence[Model], verdicts: Sequence[Verdict]) -> list[Remark]:
     """Return what to know of models and their files, and what keeps numbers from comparison."""
-    return [*find_notes(models), *_remarks(models), *_judge_errors(verdicts)]
+    remarks = list(find_notes(models))
+    for (criterion, dataset), tasks in group_tasks(models).items():
+        subject = {"criterion": criterion, "dataset": dataset}
+        for model, group in tasks.items():
+            for kind, values in _about_model(criterion, group):
+                remarks.append(Remark(kind, {"model": model, **subject, **values}))
+        remarks += [*_missing_languages(subject, tasks), *_between_models(subject, tasks)]
+    # The metrics whose intervals know nothing of the judge's errors.
+    by_model: dict[str, dict[str, None]] = {}
+    for item in verdicts:
+        if "judge" in item.tags and item.ci_low is not None:
+            by_model.setdefault(item.model, {})[f"{item.criterion}.{item.metric}"] = None
+    for model, metrics in by_model.items():
+        remarks.append(Remark("judge_errs", {"model": model, "metrics": list(metrics)}))
+    return remarks
 
 
 def find_notes(models: Sequence[Model]) -> Iterator[Remark]:
@@ -159,26 +168,12 @@ def find_notes(models: Sequence[Model]) -> Iterator[Remark]:
         for note in model.notes:
             values = {name: value for name, value in note.items() if name != "kind"}
             yield Remark(note["kind"], {"model": model.name, **values})
-    datasets = {task.task_key.dataset for model in models for task in model.tasks}
-    for dataset in sorted(datasets):
-        group = group_of(dataset)
-        if group is not None:
+    for dataset in sorted({task.task_key.dataset for model in models for task in model.tasks}):
+        if group := group_of(dataset):
             yield Remark("dataset", {
                 "dataset": dataset, "title": group.title, "citation": group.citation,
                 "chance": group.chance,
             })  # fmt: skip
-
-
-def _remarks(models: Sequence[Model]) -> Iterator[Remark]:
-    """Yield what keeps numbers from being compared as they stand."""
-    for (criterion, dataset), tasks in group_tasks(models).items():
-        subject = {"criterion": criterion, "dataset": dataset}
-        for model, group in tasks.items():
-            for kind, values in _about_model(criterion, group):
-                yield Remark(kind, {"model": model, **subject, **values})
-        for model, codes in _missing_languages(criterion, tasks).items():
-            yield Remark("missing_languages", {"model": model, **subject, "languages": codes})
-        yield from _between_models(subject, tasks)
 
 
 def group_tasks(models: Iterable[Model]) -> dict[tuple[str, str], dict[str, list[Task]]]:
@@ -224,8 +219,18 @@ def _about_model(criterion: str, tasks: Sequence[Task]) -> Iterator[tuple[str, d
 
 def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     data, language = task.recorded("data"), task.task_key.language
+    definition = CRITERIA[task.task_key.criterion]
     requested, available = task.results.count["effective"], task.results.count["original"]
-    yield from (("coverage", _coverage(task, code)) for code in task.languages or [""])
+    for code in task.languages or [""]:
+        missing = data.get("unusable_questions") or {}
+        invalid = missing.get(code) if isinstance(missing, Mapping) else missing
+        in_language = task.count(code)
+        yield "coverage", {
+            "language": code, "in_data": data.get("questions"), "available": in_language[1],
+            "asked": in_language[0], "invalid_rows": data.get("invalid_rows"),
+            "invalid_questions": len(invalid or ()),
+            "reasons": dict(data.get("invalid_reasons") or {}), "samples": bool(task.ids),
+        }  # fmt: skip
     if _GENERATED in task.scores:
         yield "generated_only", {"language": language}
     if task.limited:
@@ -247,51 +252,31 @@ def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "flagged", {"n": len(flagged), "questions": data.get("questions")}
     if excluded := data.get("excluded_rate"):
         yield "not_compared", {"n": len(excluded), "questions": data.get("questions")}
-    yield from _guessing(task)
-
-
-def _coverage(task: Task, language: str) -> dict[str, Any]:
-    data, (requested, available) = task.recorded("data"), task.count(language)
-    missing = data.get("unusable_questions") or {}
-    invalid = missing.get(language) if isinstance(missing, Mapping) else missing
-    return {
-        "language": language, "in_data": data.get("questions"), "available": available,
-        "asked": requested, "invalid_rows": data.get("invalid_rows"),
-        "invalid_questions": len(invalid or ()),
-        "reasons": dict(data.get("invalid_reasons") or {}), "samples": bool(task.ids),
-    }  # fmt: skip
-
-
-def _guessing(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield metrics on which English could be guessed, so that a difference from it says little."""
-    if task.task_key.language != ENGLISH or not task.chances:
-        return
-    chance = sum(task.chances.values()) / len(task.chances)
-    for metric in task.endpoints:
+    # Metrics on which English could be guessed, so that a difference from it says little.
+    chance = sum(task.chances.values()) / (len(task.chances) or 1)
+    for metric in task.endpoints if language == ENGLISH and task.chances else ():
         column = column_counted(task, metric, LEFT_OUT)
-        if not CRITERIA[task.task_key.criterion].of(metric).chance or column is None:
+        if column is None or not column.simple or not definition.of(metric).chance:
             continue
         values = column.sums[column.present, 0]
         n, correct = len(values), float(values.sum())
-        if column.simple and n and wilson(correct, n)[0] <= chance:
+        if n and wilson(correct, n)[0] <= chance:
             yield "guessing", {"metric": metric, "english": correct / n, "chance": chance, "n": n}
 
 
-def _missing_languages(criterion: str, tasks: Tasks) -> dict[str, list[str]]:
-    """Return model -> languages that the dataset or another model has and it has not."""
+def _missing_languages(subject: Mapping[str, str], tasks: Tasks) -> Iterator[Remark]:
+    """Yield languages that the dataset or another model has, and a model has not."""
+    definition = CRITERIA[subject["criterion"]]
     by_model = {
         name: {code for task in group for code in task.languages} for name, group in tasks.items()
     }
     expected = set().union(*by_model.values())
-    if not CRITERIA[criterion].several_languages:
-        datasets = {task.task_key.dataset for group in tasks.values() for task in group}
-        definition = XLINGHEALTH if CRITERIA[criterion].parallel else MMEDBENCH
-        expected |= {
-            c for info in definition.values() if info.dataset in datasets for c in info.languages
-        }
-    return {
-        name: in_order(expected - group) for name, group in by_model.items() if expected - group
-    }
+    if not definition.several_languages:
+        for info in (XLINGHEALTH if definition.parallel else MMEDBENCH).values():
+            expected |= set(info.languages if info.dataset == subject["dataset"] else ())
+    for name, group in by_model.items():
+        if missing := in_order(expected - group):
+            yield Remark("missing_languages", {"model": name, **subject, "languages": missing})
 
 
 def _between_models(about: Mapping[str, str], tasks: Tasks) -> Iterator[Remark]:
@@ -315,16 +300,6 @@ def _between_models(about: Mapping[str, str], tasks: Tasks) -> Iterator[Remark]:
             if signs[0] != signs[1]:
                 values = {"metric": metric, "values": signs}
                 yield Remark("signatures_between_models", {**pair, **values})
-
-
-def _judge_errors(verdicts: Sequence[Verdict]) -> Iterator[Remark]:
-    """Yield the metrics whose intervals know nothing of the judge's errors, by model."""
-    by_model: dict[str, dict[str, None]] = {}
-    for item in verdicts:
-        if "judge" in item.tags and item.ci_low is not None:
-            by_model.setdefault(item.model, {})[f"{item.criterion}.{item.metric}"] = None
-    for model, metrics in by_model.items():
-        yield Remark("judge_errs", {"model": model, "metrics": list(metrics)})
 
 
 # Exploratory differences, and the papers' tests

@@ -36,21 +36,33 @@ _DECREASE, _DROP, _MULTIPLE = (
 )  # fmt: skip
 
 
+_ALWAYS = ("language_consistency", "language_consistency_published", "length_words")
+"""Metrics of coverage that have a row among the others."""
+
+
 def make_tables(record: Mapping[str, Sequence[Row]], *, published: bool = True) -> list[Table]:
     """Return every table of a report: by criterion and dataset, then what is over all of them."""
     scores = [row for row in record["scores"] if not row["topic"]]
     grouped: dict[tuple[str, str], list[Row]] = {}
     for row in scores:
         grouped.setdefault((row["criterion"], row["dataset"]), []).append(row)
-    order = list(CRITERIA)
-    tables: list[Table] = []
-    for criterion, dataset in sorted(
-        grouped, key=lambda position: (order.index(position[0]), position[1])
-    ):
-        own_scores = grouped[criterion, dataset]
-        weighed = any(row["metric"] == "bertscore_f1_idf" for row in own_scores)
-        theirs = published_scores(criterion, dataset, weighed=weighed) if published else []
-        tables += _tables_of(Numbers(criterion, dataset, own_scores, theirs))
+    order, tables = list(CRITERIA), list[Table]()
+    for key in sorted(grouped, key=lambda key: (order.index(key[0]), key[1])):
+        weighed = any(row["metric"] == "bertscore_f1_idf" for row in grouped[key])
+        theirs = published_scores(*key, weighed=weighed) if published else []
+        numbers = Numbers(*key, grouped[key], theirs)
+        criterion = numbers.known
+        tables.append(
+            _by_language(numbers, criterion.columns) if criterion.columns else _by_metric(numbers)
+        )
+        if criterion.parts:
+            beginnings, title, note = criterion.parts
+            names = {row["metric"] for row in grouped[key] if row["metric"].startswith(beginnings)}
+            if names:
+                extra = {"title": f"{numbers.title}: {title}", "key": f"{key[0]}_parts"}
+                tables.append(_by_language(numbers, sorted(names), note=note, **extra))
+        if criterion.several_languages:
+            tables.append(_by_group(numbers))
     tables += [*_correctness_means(grouped, published), *_people(record["remarks"])]
     tables += [*_coverage(record["remarks"], scores), *_topics(record["scores"])]
     tables += costs.make_table(record["remarks"])
@@ -137,22 +149,6 @@ def _means(ours: Sequence[Row]) -> Iterator[dict[str, Any]]:
 # By criterion and dataset
 
 
-def _tables_of(numbers: Numbers) -> Iterator[Table]:
-    present = numbers.known
-    if present.columns:
-        yield _by_language(numbers, present.columns)
-    else:
-        yield _by_metric(numbers)
-    if present.parts:
-        beginnings, title, note = present.parts
-        names = {row["metric"] for row in numbers.ours if row["metric"].startswith(beginnings)}
-        if names:
-            extra = {"title": f"{numbers.title}: {title}", "key": f"{numbers.criterion}_parts"}
-            yield _by_language(numbers, sorted(names), note=note, **extra)
-    if present.several_languages:
-        yield _by_group(numbers)
-
-
 def _follow(name: str, own: Estimate, english: Estimate) -> dict[str, Cell]:
     """Return what follows from a value and English's, by the columns' names."""
     value, base = own.value, english.value
@@ -215,7 +211,8 @@ def _by_metric(numbers: Numbers) -> Table:
     marked, drops = set(), set[str]()
     for metric in unique(row["metric"] for row in (*numbers.ours, *numbers.theirs)):
         present = numbers.known.metric(metric)
-        if not _stands_by_metric(metric, present.bookkeeping):
+        is_listed = metric not in COVERAGE and not metric.endswith("_sd")
+        if (not is_listed or present.bookkeeping) and metric not in _ALWAYS:
             continue
         for source, is_published in numbers.sources():
             found = {code: numbers.find(source, metric, code) for code in languages}
@@ -225,13 +222,15 @@ def _by_metric(numbers: Numbers) -> Table:
             if is_published:
                 marked.add(len(rows))
             row: dict[str, Cell] = {
-                "Metric": metric,
-                "T": format_tau(source[1]),
-                "Model": source[0],
-            }
-            row |= {language_name(code): item for code, item in found.items()}
+                "Metric": metric, "T": format_tau(source[1]), "Model": source[0],
+                **{language_name(code): item for code, item in found.items()},
+            }  # fmt: skip
             if exam:
-                row["Avg."] = _average(numbers.find(source, metric, AVERAGE), values)
+                mean = numbers.find(source, metric, AVERAGE)
+                present_values = [value for value in values if value is not None]
+                if mean.value is None and len(present_values) == len(values):
+                    mean = mean._replace(value=fmean(present_values))
+                row["Avg."] = mean
             if present.across_languages and "_seed_sd" not in metric:
                 english = numbers.find(source, metric, ENGLISH)
                 falls = {
@@ -243,20 +242,6 @@ def _by_metric(numbers: Numbers) -> Table:
                 row |= falls
             rows.append(row)
     return numbers.table(rows, marked, csv_only=drops)
-
-
-def _stands_by_metric(metric: str, is_count: bool) -> bool:
-    if metric in ("language_consistency", "language_consistency_published", "length_words"):
-        return True
-    return metric not in COVERAGE and not metric.endswith("_sd") and not is_count
-
-
-def _average(own: Estimate, values: Sequence[float | None]) -> Estimate:
-    """Return the mean over languages; none where one of them is missing."""
-    present = [value for value in values if value is not None]
-    if own.value is None and len(present) == len(values):
-        return own._replace(value=fmean(present))
-    return own
 
 
 def _by_group(numbers: Numbers) -> Table:
@@ -357,10 +342,8 @@ def _people(remarks: Sequence[Row]) -> Iterator[Table]:
         for row in remarks if row["kind"] == "people_share"
     ]  # fmt: skip
     if rows:
-        note = words.words()["tables"]["people"]
-        yield Table(
-            "people", "Labels corrected by people", rows, note=note, criterion="correctness"
-        )
+        note, title = words.words()["tables"]["people"], "Labels corrected by people"
+        yield Table("people", title, rows, note=note, criterion="correctness")
 
 
 def _coverage(remarks: Sequence[Row], scores: Sequence[Row]) -> Iterator[Table]:

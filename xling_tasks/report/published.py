@@ -22,12 +22,8 @@ _SETTINGS = {
     "mmedbench_rationale_ft": ("peft", "full fine-tuning"),
 }
 _LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
-_VERIFIABILITY = {
-    "accuracy": "acc",
-    "auc": "auc_hard",
-    "accuracy_sd": "acc_sd",
-    "auc_sd": "auc_hard_sd",
-}
+_VERIFIABILITY = {"accuracy": "acc", "auc": "auc_hard"}
+_VERIFIABILITY |= {f"{name}_sd": f"{metric}_sd" for name, metric in _VERIFIABILITY.items()}
 
 
 def published_model(name: str) -> str:
@@ -45,24 +41,16 @@ def published_scores(
     MMedBench's paper has it.
     """
     makers: Mapping[str, Any] = {
-        "correctness": _correctness,
-        "consistency": _consistency,
-        "verifiability": _verifiability,
-        "information": _agreement,
-        "empathy": _agreement,
-    }
+        "correctness": _correctness, "consistency": _consistency, "verifiability": _verifiability,
+        "information": _agreement, "empathy": _agreement,
+    }  # fmt: skip
     if criterion in _SETTINGS:
         return list(_mmedbench(criterion, dataset, weighed))
     return list(makers[criterion](criterion, dataset)) if criterion in makers else []
 
 
 def _row(
-    figure: PublishedScore,
-    criterion: str,
-    dataset: str,
-    metric: str,
-    scale: float = 1.0,
-    **more: Any,
+    figure: PublishedScore, criterion: str, dataset: str, metric: str, scale: float = 1, **more: Any
 ) -> dict[str, Any]:
     return {
         "model": published_model(figure.model), "criterion": criterion, "dataset": dataset,
