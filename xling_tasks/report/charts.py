@@ -71,7 +71,7 @@ def make_forest(verdicts: Sequence[Row], order: Sequence[str]) -> Forest:
     for v in sorted(verdicts, key=lambda v: order.index(v["language"])):
         at, *ends = (None if v[key] is None else scale(sign * v[key]) for key in keys)
         low, high = ends if None in ends else sorted(ends)  # type: ignore[type-var]
-        estimate, *shown = (words.format_signed(v[key], text, v["n"]) for key in keys)
+        estimate, *shown = (words.format_signed(v[key], text) for key in keys)
         is_gap = v["comparison"] == "gap"
         both = " / ".join(
             words.format_signed(v[key], text) if is_gap else words.format_value(v, key)

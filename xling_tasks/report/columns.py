@@ -8,7 +8,7 @@ give, keeps its rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -115,8 +115,12 @@ def reduce_value(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         if "n" in value:
             return value["n"]
-        # Pairs and values by language are kept; anything else a sample records has texts in it.
-        return value if value.keys() == _PAIR or _is_by_language(value) else None
+        # Pairs and values by language are kept (users' data have codes that nobody knows); anything
+        # else a sample records has texts in it.
+        present = [item for item in value.values() if item is not None]
+        numeric = bool(present) and all(isinstance(item, (int, float, dict)) for item in present)
+        is_by_language = numeric or all(map(languages.find_language, value))
+        return value if value.keys() == _PAIR or is_by_language else None
     if isinstance(value, list) and value and isinstance(value[0], list):
         if stem(name) not in VERDICT_SCORES:
             return None
@@ -124,14 +128,6 @@ def reduce_value(name: str, value: Any) -> Any:
         counts = verdict_counts([0] * len(labels), labels, list(map(hard_answer, answers)))
         return counts[0] or (math.nan,) * 4
     return value
-
-
-def _is_by_language(value: Mapping[str, Any]) -> bool:
-    """Return whether a value is one by language; users' data have codes that nobody knows."""
-    if all(languages.find_language(code) for code in value):
-        return True
-    present = [item for item in value.values() if item is not None]
-    return bool(present) and all(isinstance(item, (int, float, dict)) for item in present)
 
 
 def column_of(name: str, values: Sequence[Any], signature: str = "") -> Column | None:

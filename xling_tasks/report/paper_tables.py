@@ -74,6 +74,11 @@ def is_language(name: str) -> bool:
     return name != AVERAGE and ":" not in name
 
 
+def languages_of(scores: Iterable[Row]) -> list[str]:
+    """Return the languages of some scores, in order."""
+    return in_order({row["language"] for row in scores if is_language(row["language"])})
+
+
 # Scores by where they stand
 
 
@@ -110,10 +115,6 @@ class Numbers:
         ):
             yield item, False
         yield from ((item, True) for item in unique(map(self._source, self.theirs)))
-
-    def languages(self, rows: Iterable[Row]) -> list[str]:
-        """Return the languages of some scores, in order."""
-        return in_order({row["language"] for row in rows if is_language(row["language"])})
 
     def table(self, rows: list[dict[str, Cell]], marked: set[int], **more: Any) -> Table:
         """Return a table over these numbers, with where its published rows come from."""
@@ -170,7 +171,8 @@ def _by_language(numbers: Numbers, metrics: Sequence[str], **more: Any) -> Table
     rows: list[dict[str, Cell]] = []
     marked, extra = set(), set[str]()
     for source, is_published in numbers.sources():
-        for code in numbers.languages(numbers.theirs if is_published else numbers.ours):
+        scores = numbers.theirs if is_published else numbers.ours
+        for code in languages_of(scores):
             found = {metric: numbers.find(source, metric, code) for metric in metrics}
             if all(group.value is None for group in found.values()):
                 continue
@@ -206,7 +208,7 @@ def format_tau(tau: Any) -> str | None:
 def _by_metric(numbers: Numbers) -> Table:
     """Make a table with a row per metric, temperature and model, and a column per language."""
     exam = numbers.criterion.startswith("mmedbench")
-    languages = MMEDBENCH if exam else numbers.languages(numbers.ours)
+    languages = MMEDBENCH if exam else languages_of(numbers.ours)
     rows: list[dict[str, Cell]] = []
     marked, drops = set(), set[str]()
     for metric in unique(row["metric"] for row in (*numbers.ours, *numbers.theirs)):

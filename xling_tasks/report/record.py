@@ -1,8 +1,8 @@
 """The record of a report: three lists of flat rows, of which everything that is shown is made.
 
-`report.json` is `{"scores": [...], "verdicts": [...], "remarks": [...], "options": {...}}`. Reasons
-and next steps are codes, whose words stand in one table beside the templates; so are kinds of
-remarks.
+`report.json` is `{"scores": [...], "verdicts": [...], "remarks": [...], "options": {...}}`.
+Verdicts, reasons, next steps and kinds of remarks are codes: the keys of words.yaml, which says
+what each means.
 """
 
 from __future__ import annotations
@@ -15,65 +15,6 @@ from xling_tasks.secrets import public
 
 Counts = tuple[int, int]
 """How many, of how many."""
-
-VERDICTS = ("worse", "better", "equivalent", "inconclusive", "not_comparable")
-
-REASONS = (
-    "shown",  # the interval excludes 0, p_adjusted is below 0.05, the estimate is beyond the margin
-    "shown_any_size",  # as `shown`, within the margin, of a metric of which any difference counts
-    "same",  # the interval lies within the margin
-    "no_less",  # no less content is shared with English than by two English answers
-    "within",  # a difference is shown, but whether it is larger than the margin is not
-    "leans",  # the interval excludes 0, p_adjusted is 0.05 or more
-    "rare",  # no difference beyond the margin was seen, but a rare breakdown could stay hidden
-    "both_ways",  # the interval has both 0 and a difference beyond the margin
-    "few",  # too few questions for an interval, or to show any difference
-    "unparsed",  # the verdict depends on how unparsed responses are counted: `ways`
-    "unscored",  # no question has a score in both
-    "no_samples",  # no samples were logged
-    "floor",  # how much two English answers differ was not measured
-    "no_margin",  # which size would matter in this metric's unit is not known
-    "unlike",  # the settings differ: `differs`
-    "not_joined",  # which questions are the same in both is not known: `differs`
-    "same_prompt",  # every question got the same prompt
-    "cut_prompts",  # more than 5% of the prompts were longer than the context and lost the question
-    "gap_open",  # neither model is shown to be worse in the language than in English
-    "gap_hidden",  # the gap changed, but the larger one is not shown over these questions
-    "gap_levelled",  # the gap is smaller, but English became worse and the language not better
-)
-
-NEXT = (
-    "",
-    "all",  # ask all questions: leave out --limit
-    "more",  # ask about n_needed questions
-    "too_many",  # n_needed is more than the dataset has: report the interval
-    "read",  # have a model read the responses (answer_extractor)
-    "repeat",  # start the same command again: failed requests are made again
-    "translator",  # set a translator, or another one
-    "other_judge",  # take another judge
-    "people",  # have people label what the judge left
-    "room",  # see which answers are empty; a model that thinks needs more room
-    "filter",  # see what the content filter blocked
-    "short",  # have people read the answers that are too short to tell their language
-    "task_filter",  # mend the filter of the task's YAML
-    "written",  # run the written form: ties of log-likelihoods stay ties
-    "twice",  # have the English questions answered twice (english_floor)
-    "same_run",  # run both with the same settings
-    "samples",  # run again with --log_samples
-    "same_questions",  # run both over the same questions
-    "margin",  # say which difference matters (--margin)
-    "prompts",  # mend the prompts of the task
-    "context",  # run with a longer context, or less room for answers
-)
-
-TAGS = (
-    "judge",  # a judge gave the labels, whose errors are not in the interval
-    "people",  # corrected by people's labels, so that the judge's errors are in the interval
-    "people_differ",  # how much people differ from each other is in the interval, too
-    "other_questions",  # each language has its own questions
-    "above_chance",  # values are above guessing: 0 is guessing, 1 all correct
-    "against_answers",  # the value is an agreement with the model's English answers
-)
 
 
 @dataclass(frozen=True)
@@ -123,8 +64,8 @@ class Verdict:
         criterion: A key of `CRITERIA`.
         metric: Its name without temperature and language.
         temperature: None where the task has only one.
-        verdict: One of `VERDICTS`.
-        reason: Why: one of `REASONS`.
+        verdict: `worse`, `better`, `equivalent`, `inconclusive` or `not_comparable`.
+        reason: Why: a code.
         comparison: `english` (a language against English), `models` (B against A in one language)
             or `gap` (how far a language lies below English, in B against A: worse is a larger gap).
         baseline: `en`, or A's name.
@@ -140,7 +81,7 @@ class Verdict:
         family: How many tests are corrected together.
         counts: What shares are made of, as (how many, of how many): `value` and `english`; of
             balanced accuracy `correct`, `incorrect`, `correct_english`, `incorrect_english`.
-        next: What to do: one of `NEXT`.
+        next: What to do: a code; empty for nothing.
         n_needed: About how many questions tell a difference of the margin from none.
         n_excluded: Questions that only one side has a score for.
         n_asked: Questions that were asked in the language.
@@ -148,7 +89,10 @@ class Verdict:
         unparsed: Responses of which nothing was learned: `language` and `english`.
         ways: Where these decide: the verdict with them counted in each way.
         outcomes: What became of the language's questions, with how many.
-        tags: Some of `TAGS`.
+        tags: `judge` (its errors are not in the interval), `people` (corrected by people's labels),
+            `people_differ` (that is in the interval, too), `other_questions` (each language has its
+            own), `above_chance` (0 is guessing, 1 all correct), `against_answers` (an agreement
+            with the model's English answers).
         differs: In what the two were run differently: (what, in the language, in the baseline).
         not_worse: Whether worse by more than the margin is ruled out.
         higher_is_better: The metric's direction.

@@ -384,7 +384,7 @@ def count_needed(found: Estimate, margin: float, family: int, *, rare: bool) -> 
 def _next_step(
     decision: _Decision, kind: str, asked: int, available: int, needed: int | None
 ) -> str:
-    """Return what to do where nothing could be concluded: one of `record.NEXT`."""
+    """Return what to do where nothing could be concluded: a key of words.yaml."""
     reason = decision.reason
     if decision.verdict not in ("inconclusive", "not_comparable"):
         return ""

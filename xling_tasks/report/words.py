@@ -92,22 +92,22 @@ def dataset_name(key: str) -> str:
     return str(words()["datasets"].get(key) or TITLES.get(key, key))
 
 
-# Numbers: one rounding everywhere. Shares in percent, their differences with a decimal from 1,000
-# questions on; scores with two decimals.
+# Numbers: one rounding everywhere. Shares in percent, scores with two decimals; differences, which
+# are computed before rounding, with one more, so that nobody expects those of the rounded values.
 
 
-def format_size(value: float, text: DisplayText, n: int = 0, *, exact: bool = False) -> str:
+def format_size(value: float, text: DisplayText, *, exact: bool = False) -> str:
     """Format a difference without its sign, in the metric's unit; if `exact`, 0 means 0."""
-    times, digits = (100, int(n >= 1000)) if text.in_percent else (1, 2)
+    times, digits = (100, 1) if text.in_percent else (1, 3)
     sizes = [f"{abs(value) * times:.{digits + extra}f}" for extra in range(3)]
     return next(filter(float, sizes), sizes[0]) if exact else sizes[0]
 
 
-def format_signed(value: float | None, text: DisplayText, n: int = 0) -> str:
+def format_signed(value: float | None, text: DisplayText) -> str:
     """Format a difference with its sign."""
     if value is None:
         return "–"
-    size = format_size(value, text, n)
+    size = format_size(value, text)
     return size if not float(size) else f"{'+' if value > 0 else MINUS}{size}"
 
 
@@ -216,27 +216,29 @@ def tell_difference(v: Row) -> str:
     """Describe how large the difference is, directions in words."""
     if v["estimate"] is None:
         return ""
-    rows, text, n = words()["difference"], display(v), v["n"]
+    rows, text = words()["difference"], display(v)
     larger, fewer, unit, _ = words()["units"][text.unit]
     low, high, estimate = v["ci_low"], v["ci_high"], v["estimate"]
-    kind, size, ends, first = "alone", format_size(estimate, text, n), ["", ""], ""
+    kind, size, ends = "alone", format_size(estimate, text), ["", ""]
     if low is not None and high is not None:
-        kind, ends = "across", [format_size(end, text, n) for end in (low, high)]
+        kind, ends = "across", [format_size(end, text) for end in (low, high)]
         if not float(size):
-            kind, first = "none", ends[0]
+            kind = "none"
         elif low * high > 0:
             ordered = sorted((low, high), key=abs)
-            kind, ends = "one_side", [format_size(x, text, n, exact=True) for x in ordered]
+            kind, ends = "one_side", [format_size(x, text, exact=True) for x in ordered]
     sentence = rows[kind].format(
-        unit=unit.removesuffix("s") if (first or size) == "1" else unit, up=larger, down=fewer,
-        size=size, side=larger if estimate > 0 else fewer, low=ends[0], high=ends[1],
+        unit=unit, up=larger, down=fewer, size=size, side=larger if estimate > 0 else fewer,
+        low=ends[0], high=ends[1],
     )  # fmt: skip
     return " ".join(sentence.split())
 
 
 def tell_margin(v: Row) -> str:
     """Describe the margin with its unit."""
-    return f"{format_size(v['margin'], display(v))} {words()['units'][display(v).unit][2]}".strip()
+    text = display(v)
+    size = v["margin"] * (100 if text.in_percent else 1)
+    return f"{size:g} {words()['units'][text.unit][2]}".strip()
 
 
 def tell_reason(v: Row) -> str:

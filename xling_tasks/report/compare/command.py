@@ -18,7 +18,7 @@ from xling_tasks.report.compare.pairs import (
     one_model,
     shared_tasks,
 )
-from xling_tasks.report.compare.verdicts import compare_models, comparison_rows, labelled_once
+from xling_tasks.report.compare.verdicts import compare_models, comparison_rows
 from xling_tasks.report.lists import check_options, find_notes
 from xling_tasks.report.record import Remark
 from xling_tasks.secrets import public
@@ -92,7 +92,12 @@ def make_record(options: argparse.Namespace) -> Record:
     people = None
     if options.human is not None:
         people = read_annotations(options.human, [a, b])
-        remarks += [*people.remarks, *labelled_once(people, pairs, names)]
+        remarks += people.remarks
+        for item in pairs:  # nothing is corrected where people labelled one model's answers only
+            is_labelled = [people.labels_of(task) is not None for task in item[:2]]
+            if sum(is_labelled) == 1:
+                values = {"model": names[is_labelled[0]], "task": item.a.results.task}
+                remarks.append(Remark("people_one_model", values))
     remarks += [Remark("made_differently", {"what": text}) for text in unlike]
     full = [a.full, b.full]
     del a, b, pair  # `pairs` has their questions: half of the memory

@@ -18,7 +18,7 @@ from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.comparisons import MOST_CUT, find_reason
 from xling_tasks.report.data import Task
 from xling_tasks.report.estimates import Contrast, Group, change_of_gap, contrast
-from xling_tasks.report.record import Remark, Verdict
+from xling_tasks.report.record import Verdict
 from xling_tasks.report.verdicts import Comparison, Options, conclude
 
 Key = tuple[MetricKey, str]
@@ -207,17 +207,3 @@ def _numbers(found: Contrast) -> dict[str, Any]:
         "ci_high": estimate.ci_high, "p": None, "p_adjusted": None, "n": estimate.n,
         "n_excluded": found.n_asked - estimate.n if found.ids else 0,
     }  # fmt: skip
-
-
-def labelled_once(
-    people: Annotations, pairs: Sequence[Pair], names: tuple[str, str]
-) -> Iterator[Remark]:
-    """Yield tasks of which people labelled only one model's answers: nothing is corrected there."""
-    for pair in pairs:
-        missing = [
-            name
-            for name, task in zip(names, pair[:2], strict=True)
-            if people.labels_of(task) is None
-        ]
-        if len(missing) == 1:
-            yield Remark("people_one_model", {"model": missing[0], "task": pair.a.results.task})
