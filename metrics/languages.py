@@ -39,7 +39,7 @@ class Language(NamedTuple):
         code: Our two-letter code (three where there are no two; Hebrew is `he`); a variety's tag.
         name: Its English name.
         nllb: Its code in NLLB-200, or one of the same form: ISO 639-3 and the usual script.
-        other_codes: Further codes that MADLAD-400 or Marian models use (`aliases` in the file).
+        other_codes: Further codes that Marian models use (`aliases` in the file).
         members: Codes that identifiers give to it too: of members of its macrolanguage without a
             two-letter code, or of another name of the same language.
         ours: Whether it is one of the 31 of our prompts and of arXiv:2505.21999.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xling_tasks.cache.paths import cache_key
+from xling_tasks.cache import cache_key
 from xling_tasks.harness.arguments import (
     ADDRESS,
     IDENTITY,
@@ -28,7 +28,7 @@ MOVES_BYTES = [
     "tp_size=2", "dp_size=2", "enforce_eager=true", "max_num_seqs=8", "logits_cache=false",
     "verify_certificate=false", "ca_cert_path=/x.pem", "header=X-Y", "auth_token=abc", "api_key=k",
     "api_version=2024", "low_cpu_mem_usage=true", "download_dir=/d", "cache_dir=/c",
-    "chunked_prefill_size=128", "deadline=60",
+    "chunked_prefill_size=128",
 ]  # fmt: skip
 CHANGES_REPLIES = [
     "model=a", "pretrained=b", "revision=c", "peft=d", "dtype=float16", "quantization=awq",

@@ -36,7 +36,7 @@ def test_defaults_and_what_is_no_setting():
         ({"temperatures": [True]}, "True is not a number"),
         ({"temperatures": [float("nan")]}, "nan is not a number"),
         ({"temperatures": [-1]}, "-1 is not a number from 0 to 2"),
-        ({"prompt_language": "fr"}, "must be 'published', 'en' or 'native'"),
+        ({"prompt_language": "fr"}, "must be 'published' or 'en' or 'native'"),
         ({"data_dir": 3}, "data_dir: expected text"),
         ({"judge": {"modle": "hf"}}, "judge: expected"),
         ({"judge": "{model:x}"}, "as a whole JSON, got '{model:x}'"),

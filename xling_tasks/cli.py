@@ -40,17 +40,11 @@ COMMANDS = {
 
 def help_text() -> str:
     """List the commands with a line for each."""
-    lines = [f"  {name:<17} {summary}" for name, (_, summary) in COMMANDS.items()]
-    return "\n".join(
-        [
-            "usage: xling [--help] [--version] COMMAND ...",
-            "",
-            "Reports, comparisons and data tools for multilingual lm_eval runs.",
-            "",
-            *lines,
-            "",
-            "xling COMMAND --help lists the options of a command.",
-        ]
+    lines = "\n".join(f"  {name:<17} {summary}" for name, (_, summary) in COMMANDS.items())
+    return (
+        "usage: xling [--help] [--version] COMMAND ...\n\n"
+        f"Reports, comparisons and data tools for multilingual lm_eval runs.\n\n{lines}\n\n"
+        "xling COMMAND --help lists the options of a command."
     )
 
 

@@ -58,11 +58,7 @@ def unreadable(path: Path, error: OSError) -> str:
 
 
 def refuse_unknown(where: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Refuse keys that nobody reads; `where` stands before a key.
-
-    Raises:
-        SettingError: Naming the first, and the nearest that is known.
-    """
+    """Raise a SettingError for a key that nobody reads; `where` stands before a key."""
     for key in given:
         if key not in known:
             raise SettingError(f"{where}{key}: unknown key.{did_you_mean(key, known)}")

@@ -1,9 +1,7 @@
 """Responses of models as texts, with what their service says of them; and responses that are none.
 
-A response travels through the harness as a text. `ModelResponse` has beside its text the finish
-reason and the tokens. `FailedResponse` stands where no text came: its text is empty, so that other
-code sees a model that generated nothing, and its outcome tells a content filter and a failed
-request from that.
+A response travels through the harness as a text. The text of a `FailedResponse` is empty: other
+code sees a model that generated nothing, from which its outcome tells it.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ RESPONSES = "n_responses"
 
 TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of responses that were cut off at `max_gen_toks` or at the end of the context."""
-
 
 NO_ROOM = "no room left by thinking"
 """Reason of an empty response that was cut off."""
@@ -66,12 +63,7 @@ class ModelResponse(str):
 
 
 class FailedResponse(ModelResponse):
-    """A request without a response.
-
-    Attributes:
-        outcome: `CONTENT_FILTER` or `REQUEST_FAILED`.
-        reason: Why, in a few words.
-    """
+    """A request without a response: `outcome` is `CONTENT_FILTER` or `REQUEST_FAILED`."""
 
     def __new__(
         cls, outcome: str, reason: str, text: str = "", finish_reason: str = "",
@@ -89,9 +81,8 @@ class FailedResponse(ModelResponse):
 
     def __eq__(self, other: object) -> bool:
         """Differ from every text: an empty response is the model's, and this is not."""
-        if not isinstance(other, FailedResponse):
-            return False
-        return str.__eq__(self, other) and self.outcome == other.outcome
+        is_same_kind = isinstance(other, FailedResponse) and self.outcome == other.outcome
+        return is_same_kind and str.__eq__(self, str(other))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -141,17 +132,11 @@ def logged_usage(sample: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     """Return language -> a logged sample's responses, how they ended and their tokens."""
     record = sample.get(RESPONSES)
     counts = (record.get(BY_LANGUAGE) if isinstance(record, dict) else None) or {}
-    return {
-        str(code): {str(kind): int(n) for kind, n in own.items()} for code, own in counts.items()
-    }
+    return {code: {kind: int(n) for kind, n in row.items()} for code, row in counts.items()}
 
 
 def logged_details(sample: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
-    """Return the details of a logged sample's responses, by request and repeat.
-
-    Raises:
-        ValueError, LookupError, TypeError: If the record is not as our tasks log it.
-    """
+    """Return a logged sample's details by request and repeat; a damaged one raises any error."""
     rows = (sample.get(RESPONSES) or {}).get("responses") or ()
     keys = ("outcome", "reason", "finish_reason", "usage")
     return {

@@ -6,7 +6,7 @@ What is known of each is in its row of `languages.yaml` (`xling_metrics.language
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from xling_metrics.languages import ALL_LANGUAGES, SCRIPTS, Language, find_language, language_code
 
@@ -16,31 +16,26 @@ LANGUAGES = {code: row for code, row in ALL_LANGUAGES.items() if row.ours}
 """The languages of our prompts and of arXiv:2505.21999, by code."""
 
 
-def _grouped(*names: str, kind: Callable[[Language], str]) -> dict[str, tuple[str, ...]]:
+def _group(field: str, names: str) -> dict[str, tuple[str, ...]]:
     """Return the languages other than English by group, in the order of the tables."""
+    rows = LANGUAGES.items()
     return {
-        name: tuple(code for code, row in LANGUAGES.items() if kind(row) == name) for name in names
+        name: tuple(code for code, row in rows if getattr(row, field) == name)
+        for name in names.split()
     }
 
 
-SCRIPT_GROUPS = _grouped(
-    "latin", "indic", "perso_arabic", "other", kind=lambda row: row.script_group
-)
+SCRIPT_GROUPS = _group("script_group", "latin indic perso_arabic other")
 """The languages other than English by script, as arXiv:2505.21999 groups them."""
 
-FAMILY_GROUPS = _grouped(
-    "romance", "slavic", "indo_aryan", "dravidian", "other", kind=lambda row: row.family
-)
+FAMILY_GROUPS = _group("family", "romance slavic indo_aryan dravidian other")
 """The same languages by family as arXiv:2505.21999 (Table 12) groups them.
 
 German and Dutch, which are Germanic, count as Romance there, and Persian, which is Iranian, as
 Indo-Aryan. These groups stand beside the paper's figures; `BRANCH_GROUPS` has the linguists'.
 """
 
-BRANCH_GROUPS = _grouped(
-    *("romance", "germanic", "slavic", "indo_aryan", "dravidian", "other"),
-    kind=lambda row: row.branch,
-)
+BRANCH_GROUPS = _group("branch", "romance germanic slavic indo_aryan dravidian other")
 """The same languages by linguistic branch; `other` has the branches with one language here."""
 
 
@@ -76,50 +71,21 @@ def language_of(word: str) -> Language | None:
 def stop_texts(code: str) -> list[str]:
     """Return texts at which an answer ends because the model asks itself the next question.
 
-    These are the word for 'Question:' in English and in the question's language, as our prompts
-    write it, at the beginning of a line.
+    These are lines that begin with `Question:` in English or in the question's language.
     """
     rows = (ALL_LANGUAGES["en"], find_language(code))
     return list(dict.fromkeys(f"\n{row.question}" for row in rows if row and row.question))
 
 
 def find(code: str) -> Language:
-    """Return the language of a code such as `iw`, `he` or `zh-CN`, for a translator.
-
-    Raises:
-        SettingError: If it is not known.
-    """
+    """Return the language of a code such as `iw` or `zh-CN`; raise a SettingError if unknown."""
     language = find_language(code)
     if language is None:
         raise SettingError(
             f"translator: language {code!r} is not known to it. Name a model of the harness that "
-            "may know it, or a file of translations; or leave the language out, with "
-            "--metadata languages=..."
+            "may know it, or leave the language out, with --metadata languages=..."
         )
     return language
-
-
-def first_in(vocabulary: Container[str], form: str, language: Language) -> str | None:
-    """Return the first of a language's codes that a model has a token for.
-
-    Args:
-        vocabulary: The model's tokens.
-        form: How it writes a code as a token, with `{}` for the code: `<2{}>`.
-        language: The language.
-    """
-    tokens = (form.format(alias) for alias in language.aliases)
-    return next((token for token in tokens if token in vocabulary), None)
-
-
-def side_covers(label: str, language: Language) -> bool:
-    """Return whether one side of a Marian model (`es`, `cat+spa`, `ROMANCE`) has a language."""
-    parts = {label, *re.split(r"[+_]", label)}
-    return any(
-        part in language.aliases
-        or part.lower() in language.marian
-        or (part.lower() == "mul" and language.ours)
-        for part in parts
-    )
 
 
 def language_name(code: str) -> str:

@@ -37,13 +37,26 @@ def file_name(text: str) -> str:
 
 
 def refuse_file(path: Path, option: str = "--to ") -> None:
-    """Refuse to write over a file.
-
-    Raises:
-        DataError: If it exists.
-    """
+    """Refuse to write over a file; raise a DataError if it exists."""
     if path.exists():
         raise DataError(f"{option}{path}: is there already; name a new file")
+
+
+def refuse_files(folder: Path, names: Iterable[str]) -> None:
+    """Refuse to write over files of a folder; raise a DataError if one exists."""
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"--to {folder}: is a file; name a folder")
+    if existing := [name for name in names if (folder / name).exists()]:
+        raise DataError(f"--to {folder}: {', '.join(existing)} already there; name another folder")
+
+
+def refuse_others(folder: Path, marker: str = "", what: str = "") -> None:
+    """Raise a SettingError for a folder with things other than ours, which has MARKER in it."""
+    if folder.is_file():
+        raise SettingError(f"--to {folder}: is a file; name a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (marker and (folder / marker).is_file()):
+        holds = f" and holds no {what}" if what else ""
+        raise SettingError(f"--to {folder}: is not empty{holds}; name a new folder")
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
@@ -55,46 +68,17 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
             path.write_text(text, encoding="utf-8", errors="replace", newline="\n")
 
 
-def refuse_files(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write over files of a folder.
-
-    Raises:
-        DataError: If one exists, or the folder is a file.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"--to {folder}: is a file; name a folder")
-    if existing := [name for name in names if (folder / name).exists()]:
-        raise DataError(f"--to {folder}: {', '.join(existing)} already there; name another folder")
-
-
-def refuse_others(folder: Path, marker: str, what: str) -> None:
-    """Refuse to write into a folder with other things; a folder with MARKER in it is ours.
-
-    Raises:
-        SettingError: If it holds other things.
-    """
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / marker).is_file():
-        raise SettingError(f"--to {folder}: is not empty and holds no {what}; name a new folder")
-
-
-def refuse_full(folder: Path) -> None:
-    """Refuse to write into a folder with anything in it.
-
-    Raises:
-        SettingError: If there is something, or it is a file.
-    """
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        what = "is a file" if folder.is_file() else "is not empty"
-        raise SettingError(f"--to {folder}: {what}; name a new folder")
+def write_new(path: Path, lines: Iterable[str]) -> None:
+    """Write a new file, with the folders that it is in; raise a DataError if it exists."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
 
 
 @contextlib.contextmanager
 def writing(path: Path, option: str = "--to ") -> Iterator[None]:
-    """Make one line of what goes wrong while a file, or the files of a folder, are written.
-
-    Raises:
-        DataError: Naming the file.
-    """
+    """Make a DataError of what goes wrong while a file, or files of a folder, are written."""
     try:
         yield
     except FileExistsError:
@@ -103,18 +87,6 @@ def writing(path: Path, option: str = "--to ") -> Iterator[None]:
         raise DataError(f"{option}{error.filename or path}: {error.strerror or error}") from error
     except UnicodeEncodeError as error:
         raise DataError(f"{option}{path}: {error}") from error
-
-
-def write_new(path: Path, lines: Iterable[str]) -> None:
-    """Write a new file, with the folders that it is in.
-
-    Raises:
-        DataError: If it exists, or cannot be written.
-    """
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
 
 
 # Words
@@ -188,18 +160,13 @@ def jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_FORMULA = re.compile(r" *(?![-+]?[\d.]+(?:e[-+]?\d+)?$)[=+\-@\t\r\n＝＋－＠]")
+"""The beginning of what a spreadsheet runs; a number with its sign is none."""
 
 
 def harmless(value: Any) -> Any:
     """Return a cell that no spreadsheet runs: an apostrophe before a text that begins a formula."""
-    if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
-        return value
-    try:
-        float(value)
-    except ValueError:
-        return "'" + value
-    return value
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:

@@ -27,8 +27,7 @@ def loads(text: str | bytes, *, unique: bool = False, **options: Any) -> Any:
         ValueError: If it is not valid JSON, not UTF-8, or nested deeper than can be read.
     """
     try:
-        if isinstance(text, bytes):
-            text = text.decode("utf-8")
+        text = text.decode("utf-8") if isinstance(text, bytes) else text
         return json.loads(text, object_pairs_hook=_refuse_repeated if unique else None, **options)
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -41,12 +40,17 @@ def loads(text: str | bytes, *, unique: bool = False, **options: Any) -> Any:
         raise ValueError(f"{error.msg}: {line}character {error.colno}") from None
 
 
-def read_json(path: Path, advice: str) -> Any:
-    """Read a file of JSON.
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in row:
+            raise ValueError(f"the key {name!r:.40} appears twice; keep one")
+        row[name] = value
+    return row
 
-    Raises:
-        DataError: If it cannot be read or parsed; with ADVICE on what to do.
-    """
+
+def read_json(path: Path, advice: str) -> Any:
+    """Read a file of JSON; raise a DataError with ADVICE if it cannot be read or parsed."""
     try:
         return loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -88,14 +92,14 @@ def json_objects(
     whole: bool = False,
     **options: Any,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a JSONL file with the numbers of their lines.
+    """Yield the objects of a JSONL file with the numbers of its lines, each a UNIT.
 
     Args:
         path: The file.
         content: What is in it, if it was read already.
         expected: What each object is, for the error message.
         unit: What the error message calls a line.
-        whole: Whether keys that appear twice are refused, of which one would be lost, and lone
+        whole: Whether to refuse keys that appear twice, of which one would be lost, and lone
             surrogates, with which no model can be asked.
         options: More of `json.loads`.
 
@@ -103,27 +107,16 @@ def json_objects(
         DataError: If the file cannot be read; naming the line, if it holds no object.
     """
     lines = read_lines(Path(path)) if content is None else _number_lines(content.split(b"\n"))
-    for line in lines:
-        where = f"{path}, {unit} {line.number}"
-        advice = f"every {unit} is one whole object of JSON"
+    for number, _, text in lines:
+        location, advice = f"{path}, {unit} {number}", f"every {unit} is one whole object of JSON"
         try:
-            row = loads(line.content, unique=whole, **options)
-        except ValueError as error:
-            raise DataError(f"{where}: not valid JSON ({error}); {advice}") from error
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: expected {expected}, got {row!r:.40}; {advice}")
-        if whole and b"\\u" in line.content:
-            try:
+            row = loads(text, unique=whole, **options)
+            if whole and b"\\u" in text:
                 json.dumps(row, ensure_ascii=False).encode()
-            except UnicodeEncodeError:
-                raise DataError(f"{where}: holds half of a character, as \\ud800 alone") from None
-        yield line.number, row
-
-
-def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {repeated!r:.40} appears twice; keep one")
-    return row
+        except UnicodeEncodeError:
+            raise DataError(f"{location}: holds half of a character, as \\ud800 alone") from None
+        except ValueError as error:
+            raise DataError(f"{location}: not valid JSON ({error}); {advice}") from error
+        if not isinstance(row, dict):
+            raise DataError(f"{location}: expected {expected}, got {row!r:.40}; {advice}")
+        yield number, row

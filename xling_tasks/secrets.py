@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -21,15 +21,9 @@ GONE = "<redacted>"
 _LONG = 5_000
 """Texts of more characters are not remembered with what they become."""
 
-_SECRET_WORDS = (
-    "api_key",
-    "apikey",
-    "auth",
-    "secret",
-    "password",
-    "header",
-    "bearer",
-    "credential",
+_SECRET = re.compile(
+    r"(?:^|(?<!bos)(?<!eos)(?<!pad)(?<!end)_)token$"
+    "|api_?key|auth|secret|password|header|bearer|credential"
 )
 _CARRIERS = re.compile(r"(?i)query|cookie")
 """Of arguments that hold other arguments: those that are sent beside the request."""
@@ -38,7 +32,7 @@ _CARRIERS = re.compile(r"(?i)query|cookie")
 _STOP = r"[\s'\"<>\\`]|,\s*[\w.]+=|[),]+(?:[|;\s]|$)"
 _URL = re.compile(
     rf"(?P<start>\b[A-Za-z][A-Za-z0-9+.-]{{0,20}}://)(?P<user>(?:{GONE}|[^\s/?#'\"<>])*@)?"
-    rf"(?P<place>(?:(?!{_STOP})[^?#])*)(?:\?(?P<query>(?:{GONE}|(?!{_STOP})[^#])*))?"
+    rf"(?P<path>(?:(?!{_STOP})[^?#])*)(?:\?(?P<query>(?:{GONE}|(?!{_STOP})[^#])*))?"
     rf"(?:\#(?P<fragment>(?:{GONE}|(?!{_STOP}).)*))?"
 )
 # Without a host, as HTTP libraries log it: "POST /v1/chat?code=x HTTP/1.1".
@@ -62,13 +56,9 @@ _KEY = re.compile(
 )
 
 
-def redact(value: Any) -> Any:
-    """Replace everything in `value` that may be a secret, at any depth."""
-    if isinstance(value, Mapping):
-        return {key: GONE if _hides(key, item) else redact(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [redact(item) for item in value]
-    return redact_text(value) if isinstance(value, str) else value
+def is_secret(key: str) -> bool:
+    """Return whether an argument of this name may hold a secret (`token`, not `eos_token`)."""
+    return _SECRET.search(key.lower().replace("-", "_")) is not None
 
 
 def _hides(key: Any, value: Any) -> bool:
@@ -76,34 +66,48 @@ def _hides(key: Any, value: Any) -> bool:
     return is_secret(str(key)) or bool(sent_beside)
 
 
+def redact(value: Any) -> Any:
+    """Replace everything in `value` that may be a secret, at any depth."""
+    return _replace(value, lambda key, text: redact_text(text))
+
+
+def _replace(value: Any, change: Callable[[str, str], str], key: str = "") -> Any:
+    """Replace the secrets of a value by their keys, and each text by `change(key, text)`."""
+    if isinstance(value, Mapping):
+        return {
+            name: GONE if _hides(name, item) else _replace(item, change, str(name))
+            for name, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_replace(item, change) for item in value]
+    return change(key, value) if isinstance(value, str) else value
+
+
 def redact_text(text: str) -> str:
     """Replace headers, keys of known forms, and what addresses may hold of them."""
-    return _redacted(text) if len(text) > _LONG else _redacted_once(text)
+    return _redact(text) if len(text) > _LONG else _redact_once(text)
 
 
-@functools.lru_cache(maxsize=10_000)
-def _redacted_once(text: str) -> str:
-    # Results say the same of every task: its prompts, its settings.
-    return _redacted(text)
-
-
-def _redacted(text: str) -> str:
-    text = _URL.sub(_address, text)
-    text = _QUERY.sub(lambda match: "?" + _names(match["query"]), text)
+def _redact(text: str) -> str:
+    text = _URL.sub(_redact_address, text)
+    text = _QUERY.sub(lambda match: "?" + _redact_query(match["query"]), text)
     text = _HEADERS.sub(rf"\1{GONE}", text)
     text = _NAMED.sub(rf"\1{GONE}", text)
     return _KEY.sub(GONE, text)
 
 
-def _address(match: re.Match[str]) -> str:
+# Results say the same of every task: its prompts, its settings.
+_redact_once = functools.lru_cache(maxsize=10_000)(_redact)
+
+
+def _redact_address(match: re.Match[str]) -> str:
     user = f"{GONE}@" if match["user"] else ""
-    query = f"?{_names(match['query'])}" if match["query"] else ""
-    return f"{match['start']}{user}{match['place']}{query}" + (
-        f"#{GONE}" if match["fragment"] else ""
-    )
+    query = f"?{_redact_query(match['query'])}" if match["query"] else ""
+    fragment = f"#{GONE}" if match["fragment"] else ""
+    return f"{match['start']}{user}{match['path']}{query}{fragment}"
 
 
-def _names(query: str) -> str:
+def _redact_query(query: str) -> str:
     """Return a query with its parameters' names alone."""
     parts = (part.partition("=") for part in query.split("&") if part)
     return "&".join(f"{name}={GONE}" if sign else GONE for name, sign, _ in parts)
@@ -137,39 +141,17 @@ def _secrets_of(value: Any, *, hidden: bool = False) -> Iterator[str]:
 
 def redact_log(text: str) -> str:
     """Redact a text, and the secrets that this process was given by their values."""
-    values = [value for value in _values() if len(value) >= 8 and re.search(r"\d", value)]
-    for value in sorted({*values, *_known}, key=len, reverse=True):
+    called = re.compile(r"(?i)(?:api_?key|token|secret|passw|auth(?!or)|credential)|_key$")
+    values = {value.strip() for name, value in os.environ.items() if called.search(name)}
+    values = {value for value in values if len(value) >= 8 and re.search(r"\d", value)}
+    for value in sorted(values | _known, key=len, reverse=True):
         text = text.replace(value, GONE)
     return redact_text(text)
 
 
-def _values() -> list[str]:
-    """Return what environment variables called like secrets hold."""
-    called = re.compile(r"(?i)(?:api_?key|token|secret|passw|auth(?!or)|credential)|_key$")
-    return [value.strip() for name, value in os.environ.items() if called.search(name)]
-
-
-def is_secret(key: str) -> bool:
-    """Return whether an argument of this name may hold a secret (`token`, not `tokenizer`)."""
-    lowered = key.lower().replace("-", "_")
-    return (
-        lowered == "token"
-        or lowered.endswith("_token")
-        or any(word in lowered for word in _SECRET_WORDS)
-    )
-
-
 def secrets_in(args: Mapping[str, Any]) -> list[str]:
     """Return the names of arguments that hold a secret by their name or by their value."""
-    return [str(key) for key, value in args.items() if _holds_secret(str(key), value)]
-
-
-def _holds_secret(key: str, value: Any) -> bool:
-    if value is None or value is False or value == "":
-        return False
-    if is_secret(key):
-        return not key.lower().endswith(("eos_token", "end_token", "bos_token", "pad_token"))
-    return bool(redact({key: value}) != {key: value})
+    return [str(key) for key, value in args.items() if value and redact({key: value})[key] != value]
 
 
 def refuse_secrets(name: str, args: Mapping[str, Any]) -> None:
@@ -179,7 +161,7 @@ def refuse_secrets(name: str, args: Mapping[str, Any]) -> None:
         SettingError: Naming the argument, and the environment variables to use instead.
     """
     for key, value in args.items():
-        if is_secret(str(key)) and not str(key).lower().endswith(("eos_token", "end_token")):
+        if is_secret(str(key)):
             raise SettingError(
                 # Behind the name stands no colon, as logs lose what follows one.
                 f"{name} has {key}, and settings take no secrets (results show them); "
@@ -192,56 +174,21 @@ def refuse_secrets(name: str, args: Mapping[str, Any]) -> None:
             )
 
 
-# Addresses
+# What is written or printed for others
+
+SERVER = "SERVER"
+"""What stands for a host that is nobody's business."""
 
 _ADDRESS_KEYS = ("base_url", "api_base", "server_url", "endpoint_url", "azure_endpoint")
 _ADDRESS = re.compile(
-    rf"((?:{'|'.join(_ADDRESS_KEYS)})(?:&quot;|&#34;|&#39;|[\"'`\\\s:=,])+)"
-    r"((?:https?|wss?)://)?([^\s/\"'`,;|)\]}<>&\\]+)"
+    rf"((?:{'|'.join(_ADDRESS_KEYS)})(?:&quot;|&#34;|&#39;|[\"'`\\\s:=,])+)((?:https?|wss?)://)?"
+    rf"(?:(?:{GONE}|&lt;redacted&gt;)@)?([^\s/\"'`,;|)\]}}<>&\\]+)"
 )
 _PUBLIC = (
     "openai.com", "anthropic.com", "openrouter.ai", "together.xyz", "mistral.ai", "deepseek.com",
     "groq.com", "huggingface.co", "googleapis.com", "cohere.ai", "cohere.com", "fireworks.ai",
     "perplexity.ai", "x.ai", "nvidia.com", "deepinfra.com",
 )  # fmt: skip
-
-SERVER = "SERVER"
-"""What stands for a host that is nobody's business."""
-
-
-def without_hosts(value: Any) -> Any:
-    """Remove the hosts of servers from `value`, for everything that gets published.
-
-    `base_url=http://10.0.0.3:8000/v1` becomes `base_url=SERVER/v1`; the addresses of public
-    services stay, and so do all that are no model arguments (those in answers, for example).
-    """
-    if isinstance(value, Mapping):
-        return {
-            key: _short(item)
-            if isinstance(item, str) and str(key) in _ADDRESS_KEYS
-            else without_hosts(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [without_hosts(item) for item in value]
-    if isinstance(value, str):
-        return _ADDRESS.sub(lambda m: m[1] + _host(m[2] or "", m[3]), value)
-    return value
-
-
-def _short(address: str) -> str:
-    match = re.match(r"((?:https?|wss?)://)?([^/]+)(.*)", address, re.S)
-    return address if match is None else _host(match[1] or "", match[2]) + match[3]
-
-
-def _host(scheme: str, host: str) -> str:
-    name = host.rpartition("@")[2].partition(":")[0].lower()
-    if host == SERVER or any(name == known or name.endswith(f".{known}") for known in _PUBLIC):
-        return scheme + host
-    return SERVER
-
-
-# What is written or printed for others
 
 _PATH = re.compile(r"(?:[/~]|[A-Za-z]:[\\/])")
 _FOLDER = re.compile(
@@ -251,6 +198,21 @@ _FOLDER = re.compile(
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, which can act on a terminal, overrides of direction, and lone surrogates."""
+
+
+def without_hosts(text: str) -> str:
+    """Replace the hosts of servers in a text: `base_url=http://10.0.0.3` by `base_url=SERVER`.
+
+    Hosts of public services stay, and so do addresses that are no model arguments.
+    """
+
+    def shorten(match: re.Match[str]) -> str:
+        name = match[3].rpartition("@")[2].partition(":")[0].lower()
+        if any(name == known or name.endswith(f".{known}") for known in _PUBLIC):
+            return match[0]
+        return match[1] + SERVER
+
+    return _ADDRESS.sub(shorten, text)
 
 
 def printable(text: str) -> str:
@@ -265,22 +227,13 @@ def public(value: Any) -> Any:
     control characters are replaced. Texts of models and data are shown by `printable` instead:
     what looks like a path in them is theirs.
     """
-    if isinstance(value, Mapping):
-        return {
-            key: GONE
-            if _hides(key, item)
-            else _short(printable(redact_text(item)))
-            if isinstance(item, str) and str(key) in _ADDRESS_KEYS
-            else public(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [public(item) for item in value]
-    return _public_text(value) if isinstance(value, str) else value
+    return _replace(value, _publish)
 
 
-def _public_text(text: str) -> str:
+def _publish(key: str, text: str) -> str:
+    if key in _ADDRESS_KEYS:
+        return printable(redact_text(without_hosts(f"{key}={text}").partition("=")[2]))
     if _PATH.match(text) and not re.search(r"\s", text):
         text = re.split(r"[\\/]", text.rstrip("\\/"))[-1] or text
     text = _FOLDER.sub(lambda match: '"' if match[0].startswith('"') else "", redact_text(text))
-    return printable(str(without_hosts(text)))
+    return printable(without_hosts(text))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -18,8 +17,11 @@ from xling_tasks.data.prompt_sets import ALL, PARTS
 from xling_tasks.data.protocols import FIXED, fixed
 from xling_tasks.errors import SettingError, did_you_mean, nearest
 from xling_tasks.languages import LANGUAGES, language_of
-from xling_tasks.models.encoders import EncoderConfig, require_published_encoders
-from xling_tasks.models.identifiers import validate_identifier
+from xling_tasks.models.metric_models import (
+    EncoderConfig,
+    require_published_encoders,
+    validate_identifier,
+)
 from xling_tasks.models.model_config import JudgeConfig, ModelConfig, parse_judges
 from xling_tasks.models.translate.translator import parse_translator
 
@@ -34,11 +36,6 @@ _JUDGE = "judge"
 _HARNESS_KEYS = frozenset({"version", "config_source", "_metadata"})
 
 
-def _refuse_unknown(key: str, known: Iterable[str], *, strict: bool) -> None:
-    if strict or nearest(key, known, 0.8):
-        raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
-
-
 def _text(key: str, value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value or None
@@ -46,68 +43,58 @@ def _text(key: str, value: Any) -> str | None:
 
 
 def temperatures(key: str, value: Any) -> tuple[float, ...]:
-    """Return distinct temperatures from 0 to 2, from a number or a list.
-
-    Raises:
-        SettingError: Naming `key` and the value that is wrong.
-    """
+    """Return distinct temperatures from 0 to 2, from a number or a list; or raise SettingError."""
     values = value if isinstance(value, (list, tuple)) else [value]
     if not values:
         raise SettingError(f"{key}: the list is empty")
-    numbers = []
     for item in values:
-        good = isinstance(item, (int, float)) and not isinstance(item, bool)
-        if not good or not math.isfinite(item) or not 0 <= item <= 2:
+        is_number = isinstance(item, (int, float)) and not isinstance(item, bool)
+        if not is_number or not 0 <= item <= 2:
             raise SettingError(
                 f"{key}: {item!r} is not a number from 0 to 2; write them as 0.7 or [0.0,1.0]"
             )
-        numbers.append(float(item))
-    if len(set(numbers)) != len(numbers):
-        raise SettingError(f"{key}: a temperature appears twice in {numbers}")
-    return tuple(numbers)
+    if len({*map(float, values)}) != len(values):
+        raise SettingError(f"{key}: a temperature appears twice in {[*values]}")
+    return tuple(map(float, values))
 
 
 def _temperatures(key: str, value: Any) -> tuple[float, ...]:
     return temperatures(f"--metadata {key}", value)
 
 
-def _one_of(*options: str | None, hint: str = "") -> Callable[[str, Any], str | None]:
-    """Return a check for one of some words; the hint follows an error."""
-    words = [repr(word) for word in options if word is not None]
-    choices = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+def _one_of(*options: str | None) -> Callable[[str, Any], str | None]:
+    choices = " or ".join(repr(word) for word in options if word is not None)
 
     def check(key: str, value: Any) -> str | None:
         if value not in options:
-            raise SettingError(f"--metadata {key}: must be {choices}, got {value!r:.40}{hint}")
+            raise SettingError(f"--metadata {key}: must be {choices}, got {value!r:.40}")
         return None if value is None else str(value)
 
     return check
 
 
-def _count(key: str, value: Any, maximum: int = _MOST) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise SettingError(f"--metadata {key}: must be a positive integer, got {value!r:.40}")
-    if value > maximum:
-        raise SettingError(f"--metadata {key}: at most {maximum:,}, got {value!r:.40}")
-    return value
+def _integer(least: int, most: int) -> Callable[[str, Any], int]:
+    def check(key: str, value: Any) -> int:
+        if type(value) is int and least <= value <= most:
+            return value
+        raise SettingError(
+            f"--metadata {key}: must be an integer from {least} to {most:,}, got {value!r:.40}"
+        )
+
+    return check
 
 
-def _seed(key: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-        raise SettingError(f"--metadata {key}: must be an integer from 0, got {value!r:.40}")
-    return value
+_seed = _integer(0, 2**31 - 1)
 
 
 def _seeds(key: str, value: Any) -> tuple[int, ...]:
     """Return seeds, from their number (counted from 0) or from a list."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        if value > _MOST:
-            raise SettingError(f"--metadata {key}: at most {_MOST:,} seeds, got {value!r:.40}")
-        return tuple(range(_seed(key, value)))
+    if isinstance(value, int):
+        return tuple(range(_integer(0, _MOST)(key, value)))
     if not isinstance(value, (list, tuple)):
         raise SettingError(f"--metadata {key}: expected a number or a list, got {value!r:.40}")
     seeds = tuple(_seed(key, item) for item in value)
-    if len(set(seeds)) != len(seeds):
+    if len({*seeds}) != len(seeds):
         raise SettingError(f"--metadata {key}: a seed appears twice in {list(seeds)}")
     return seeds
 
@@ -155,19 +142,6 @@ def _extractor(key: str, value: Any) -> ModelConfig | str | None:
     return value if value is None or value == _JUDGE else ModelConfig.parse(key, value)
 
 
-def _refuse_both_orders(values: Mapping[str, Any]) -> None:
-    judges = [item.spec for item in values.get("jury") or ()] or [values.get("judge")]
-    if any(judge is not None and judge.both_orders for judge in judges):
-        raise SettingError(
-            f"--metadata protocol={_PUBLISHED}: judge.both_orders contradicts what XLingEval "
-            "fixed, the reference first; leave out the one or the other"
-        )
-
-
-def _identifier(key: str, value: Any) -> str | None:
-    return validate_identifier(f"--metadata {key}", value)
-
-
 def _prompt_set(key: str, value: Any) -> str:
     if isinstance(value, str) and (value in PARTS or Path(value).expanduser().is_file()):
         return value
@@ -196,48 +170,24 @@ def _switch(key: str, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of all tasks; a task ignores those that do not concern it.
+    """All settings of all tasks, as `docs/settings.md` describes them; a task ignores many.
 
     Attributes:
         protocol: `published` sets all that the papers fix (see `data/protocols.py`); None nothing.
-        data_dir: Folder or file with the data, else `REPO` or `REPO@REVISION` on the Hub.
-        temperatures: The temperatures that sampled tasks sweep; 0 is greedy.
-        prompt_templates: A YAML file whose prompt templates replace ours by name.
-        prompt_language: `published` (consistency and verifiability in the question's language, all
-            others in English), `en` or `native`.
-        judge: The model that judges correctness; None for no judgement. Of a list of judges the
-            first, which also does what one judge does alone (claims, reading, topics).
+        judge: None for no judgement. Of a list of judges the first, which also does what one judge
+            does alone (claims, reading, topics).
         jury: All judges of correctness where the setting `judge` is a list of several; else empty.
-        answer_extractor: The model that extracts the answer from responses that the rules cannot
-            parse, `judge` for the judge; None for none.
-        k: Answers per question and temperature of the consistency tasks.
-        greedy_repeats: `once` or `k` answers at temperature 0; None for `once` on local backends,
-            which would give k copies of one answer, and `k` on services.
-        sampling_seed: What the seeds of sampled answers are derived from, where a backend takes
-            seeds: each answer has its own (see `tasks/requests.py`).
-        translator: What translates answers to English; None for scores in the source language.
-        encoder: The text encoder of the published neural metrics; False for none.
-        source_encoder: That of the metrics in the source language; False for none.
-        bertscore_idf: Whether rationales also get a BERTScore that weighs tokens by idf.
-        topic_seeds: Seeds of the topic models; empty for no topic metrics.
-        sim_hdp: Whether the topic metrics include `sim_hdp`, by gensim (extra `topics`); slow.
-        languages: The languages of tasks that ask in several, beside English; None for all that
-            the data has.
-        trained_languages: The languages that the model saw in its training, for means over these
-            and over the others; None for no such means.
-        prompt_set: `all` of our prompts in several languages, the fixed `small` part of them, or
-            a JSONL file of other prompts.
-        empathy_classifier: Folder of a classifier made with `xling train-empathy`.
-        xling_cache: Folder for judge verdicts and answers waiting to be scored; None for the
-            default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for no cache.
-        xling_resume: False to ask everything afresh; a folder with the store to go on from;
-            None for those in the cache.
-        rubric_batch_size: Criteria of a rubric that a judge is asked about in one call.
-        english_floor: Whether tasks that compare with the English answer have English answered
-            twice, for what two English answers share.
-        batch: Whether the model under test is asked by its service's batch interface: its answers
-            come within a day, at about half the price.
-        language_identifier: A fastText model file that replaces langid; None for langid.
+        greedy_repeats: None for `once` on local backends, which would give k copies of one answer,
+            and `k` on services.
+        sampling_seed: What the seeds of sampled answers are derived from (`tasks/requests.py`).
+        encoder: False for none; None for the default; so `source_encoder`.
+        topic_seeds: Empty for no topic metrics.
+        languages: Those beside English; None for all that the data has.
+        xling_cache: None for the default (`XLING_CACHE`, else `~/.cache/xling_tasks`), False for
+            no cache.
+        xling_resume: False to ask everything afresh; a folder with the store to go on from; None
+            for those in the cache.
+        given: Names of the settings that the user or the protocol set.
     """
 
     protocol: Annotated[str | None, _one_of(_PUBLISHED, None)] = None
@@ -247,7 +197,7 @@ class Settings:
     prompt_language: Annotated[str, _one_of(_PUBLISHED, "en", "native")] = "published"
     judge: Annotated[ModelConfig | None, _judge] = None
     answer_extractor: Annotated[ModelConfig | None, _extractor] = None
-    k: Annotated[int, _count] = 10
+    k: Annotated[int, _integer(1, _MOST)] = 10
     greedy_repeats: Annotated[str | None, _one_of("once", "k", None)] = None
     sampling_seed: Annotated[int, _seed] = 1234
     translator: Annotated[ModelConfig | None, parse_translator] = None
@@ -262,21 +212,18 @@ class Settings:
     empathy_classifier: Annotated[str | None, _text] = None
     xling_cache: Annotated[str | bool | None, _cache] = None
     xling_resume: Annotated[str | bool | None, _cache] = None
-    rubric_batch_size: Annotated[int, functools.partial(_count, maximum=MOST_CRITERIA)] = 1
+    rubric_batch_size: Annotated[int, _integer(1, MOST_CRITERIA)] = 1
     english_floor: Annotated[bool, _switch] = True
     batch: Annotated[bool, _switch] = False
-    language_identifier: Annotated[str | None, _identifier] = None
+    language_identifier: Annotated[str | None, validate_identifier] = None
     given: frozenset[str] = field(default=frozenset(), repr=False)
     jury: tuple[JudgeConfig, ...] = ()
 
     @classmethod
     def parse(cls, metadata: Mapping[str, Any], model_args: Mapping[str, Any] | None) -> Settings:
-        """Read and check the settings in a task's metadata.
+        """Read and check the settings in a task's metadata, among the YAML's and the model args.
 
-        Args:
-            metadata: `self.config.metadata`: the user's settings, the YAML's and the model args.
-            model_args: The model args of this run; None if they cannot be told, in which case
-                only keys that look like a misspelt setting are refused.
+        Where `model_args` are not known, only keys that look like a misspelt setting are refused.
 
         Raises:
             SettingError: For an unknown key (with the nearest name) or a wrong value.
@@ -285,8 +232,9 @@ class Settings:
         others = _HARNESS_KEYS | set(model_args or {})
         given = {key: value for key, value in metadata.items() if key in known}
         for key in metadata:
-            if key not in known and key not in others:
-                _refuse_unknown(key, known, strict=model_args is not None)
+            is_unknown = key not in known and key not in others
+            if is_unknown and (model_args is not None or nearest(key, known, 0.8)):
+                raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
         values = {key: known[key](key, value) for key, value in given.items()}
         if isinstance(values.get("judge"), tuple):
             jurors = values["judge"]
@@ -294,7 +242,12 @@ class Settings:
             values["jury"] = jurors if len(jurors) > 1 else ()
         if values.get("protocol") is not None:
             require_published_encoders(values)
-            _refuse_both_orders(values)
+            judges = [juror.spec for juror in values.get("jury") or ()] or [values.get("judge")]
+            if any(judge is not None and judge.both_orders for judge in judges):
+                raise SettingError(
+                    f"--metadata protocol={_PUBLISHED}: judge.both_orders contradicts what "
+                    "XLingEval fixed, the reference first; leave out the one or the other"
+                )
             values = fixed(values)
             given |= dict.fromkeys(FIXED.keys() & known.keys())
         if values.get("answer_extractor") == _JUDGE:

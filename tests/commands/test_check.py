@@ -61,7 +61,7 @@ def test_each_wrong_setting_has_its_own_line_and_the_others_are_used(tmp_path):
     lines = lines_of(*words)
     status, text = lines["settings"]
     assert status == "fail" and "none" in lines["data"][1]
-    for part in ("Did you mean 'temperatures'", "k: must be a positive integer",
+    for part in ("Did you mean 'temperatures'", "k: must be an integer from 1 to 10,000",
                  "expected JSON or key=value", "not valid JSON"):  # fmt: skip
         assert part in text
 

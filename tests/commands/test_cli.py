@@ -20,7 +20,7 @@ from xling_tasks.output import table
 from xling_tasks.settings import Settings
 
 KINDS = ("data check", "data new", "submit mmedbench", "submit hf", "export mmedbench-train",
-         "export trained-prompts", "export empathy-posts")  # fmt: skip
+         "export trained-prompts")  # fmt: skip
 DEMO = "cost --tasks xlinghealth_correctness_demo_en"
 
 

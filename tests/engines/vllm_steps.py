@@ -123,7 +123,7 @@ def check_families(found: Any) -> None:
 
 def kill(folder: Path) -> None:
     """SIGKILL once some answers are in the journal; the same command asks for the rest."""
-    from xling_tasks.cache.response_cache import ResponseCache
+    from xling_tasks.cache import ResponseCache
 
     with tempfile.TemporaryDirectory() as home:
         args = ",".join(f"{name}={value}" for name, value in ENGINE.items())

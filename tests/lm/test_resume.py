@@ -9,7 +9,7 @@ import pytest
 from lm_eval.api import registry
 from stored import Killed, dying_after, kept_in
 
-from xling_tasks.cache.response_cache import ResponseCache
+from xling_tasks.cache import ResponseCache
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.lm.resumable import clear_finished
 from xling_tasks.tasks.verifiability import VerifiabilityTask

@@ -10,7 +10,7 @@ from lm_eval.api import registry
 from lm_eval.api.model import LM
 from stored import Killed, dying_after, kept_in
 
-from xling_tasks.cache.response_cache import ResponseCache
+from xling_tasks.cache import ResponseCache
 from xling_tasks.harness.run import RunContext
 from xling_tasks.lm import resumable
 from xling_tasks.settings import Settings

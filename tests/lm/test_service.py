@@ -13,7 +13,7 @@ import pytest
 from lm_eval.api.instance import Instance
 from stored import kept_in
 
-from xling_tasks.cache.response_cache import ResponseCache
+from xling_tasks.cache import ResponseCache
 from xling_tasks.errors import BackendError
 from xling_tasks.harness.run import RunContext
 from xling_tasks.lm.resumable import ResumableLM, clear_finished

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import time
 
 import pytest
 
-from xling_tasks.cache.response_cache import open_cache
+from xling_tasks.cache import open_cache
 from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import is_failed
 from xling_tasks.models.backend import Backend, load_backend
@@ -92,6 +94,19 @@ def test_a_local_model_that_always_fails_ends_the_run(serve):
     with pytest.raises(ServiceUnavailable, match="10 requests in a row failed"):
         local(serve, model).generate(prompts)
     assert len(model.sizes) < 40
+
+
+def test_a_service_that_ended_a_run_and_works_again_is_given_time(serve, caplog):
+    """Its first reply comes after the failures are looked at, and none of them counts any more."""
+    served = serve(lambda prompt: time.sleep(0.4) or f"re: {prompt}")
+    asked = judge(served, model_args={**served.spec()["model_args"], "num_concurrent": 4})
+    served.fail_with = 500
+    with pytest.raises(ServiceUnavailable, match="24 requests in a row failed; status 500: 24"):
+        asked.generate([str(i) for i in range(24)])
+    served.fail_with = None
+    assert asked.generate(["a", "b"]) == ["re: a", "re: b"]
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 def test_empty_replies_are_asked_for_again_and_not_kept(serve, own_cache):

@@ -14,7 +14,7 @@ from builders import with_bars_of_its_own
 from conftest import GREETINGS
 from loopback import Loopback
 
-from xling_tasks.cache.response_cache import open_cache
+from xling_tasks.cache import open_cache
 from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.failed_response import CONTENT_FILTER, REQUEST_FAILED
 from xling_tasks.models import batches

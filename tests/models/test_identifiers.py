@@ -11,7 +11,7 @@ from xling_metrics.identifiers import Identifier, load_fasttext, missing_package
 from xling_metrics.language import language_consistency_corpus, score_language_confusion
 
 from xling_tasks.errors import SettingError
-from xling_tasks.models.identifiers import labels_for, load_identifier, validate_identifier
+from xling_tasks.models.metric_models import labels_for, load_identifier, validate_identifier
 from xling_tasks.settings import Settings
 
 TEXTS = {

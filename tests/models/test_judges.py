@@ -12,8 +12,8 @@ from scripted import Judge, material
 from xling_tasks.criteria import OPTIONS
 from xling_tasks.data.prompts import PromptTemplate, PromptTemplates
 from xling_tasks.failed_response import REQUEST_FAILED, FailedResponse, ModelResponse
-from xling_tasks.models import claims, rubric
-from xling_tasks.models.answer_extractor import AnswerExtractor, LetterRequest, YesNoRequest
+from xling_tasks.models import judge_items
+from xling_tasks.models.answer_extractor import LetterRequest, YesNoRequest, extract_answers
 from xling_tasks.models.judge import JudgeInput, find_last_option, label_answers
 from xling_tasks.models.structured_output import find_object, object_schema, quote_material
 
@@ -133,7 +133,7 @@ def test_claims():
         return json.dumps({"claims": found})
 
     texts = ["Rest helps.", "I cannot say.", "", "Rest helps."]
-    extractions = claims.extract_claims(texts, prompt("claims"), Judge(reply))
+    extractions = judge_items.extract_claims(texts, prompt("claims"), Judge(reply))
     assert [e.claims for e in extractions] == [("Rest helps.",), (), (), ("Rest helps.",)]
 
 
@@ -150,7 +150,7 @@ def test_support(said, supported):
     value = json.dumps({"verdicts": [{"claim": n, "verdict": v} for n, v in said]})
     repaired, pair = set(), (("A.", "B."), "A.")
     pairs = [pair, pair, (("A.",), "")]
-    found = claims.verify_claims(pairs, prompt("support"), Judge(lambda _: value), repaired)
+    found = judge_items.verify_claims(pairs, prompt("support"), Judge(lambda _: value), repaired)
     assert found == [supported, supported, [False]]
     assert (pair in repaired) == (None in supported)
 
@@ -161,14 +161,14 @@ def test_rubrics_in_batches():
         return json.dumps({"verdicts": [{"criterion": n, "reason": "r", "met": "good" in c}
                                         for n, c in enumerate(listed, 1)]})  # fmt: skip
 
-    item = rubric.RubricInput("User: Hm?", "Rest.", ("good", "bad", "good too"), "English")
+    item = judge_items.RubricInput("User: Hm?", "Rest.", ("good", "bad", "good too"), "English")
     judge = Judge(reply)
-    (results,) = rubric.grade_items([item], prompt("rubric"), judge, 2)
+    (results,) = judge_items.grade_items([item], prompt("rubric"), judge, 2)
     assert [r.met for r in results] == [True, False, True] and len(judge.batches[0]) == 2
 
 
-def extractor(name, **says):
-    return AnswerExtractor(Judge(lambda _: json.dumps(says)), prompt(name), "Spanish")
+def extract(request, name, **says):
+    return extract_answers([request], prompt(name), "Spanish", Judge(lambda _: json.dumps(says)))
 
 
 @pytest.mark.parametrize(
@@ -177,15 +177,15 @@ def extractor(name, **says):
      (["A", "B"], True, {"A", "B"}), (["H"], True, None)],
 )  # fmt: skip
 def test_letters(letters, several, expected):
-    model = extractor("read_letters", letters=letters)
     request = LetterRequest("Creo que B", (("A", "x"), ("B", "y")), several)
-    assert model.extract_letters([request]) == [expected and frozenset(expected)]
-    assert (request in model.repaired) == (expected is None and bool(letters))
+    answers, repaired = extract(request, "read_letters", letters=letters)
+    assert answers == {request: expected and frozenset(expected)}
+    assert (request in repaired) == (expected is None and bool(letters))
 
 
 @pytest.mark.parametrize(
     ("says", "expected"), [("YES", 1), ("NO", 0), ("NONE", None), ("yes", None)]
 )
 def test_yes_and_no(says, expected):
-    model = extractor("read_verdict", says=says)
-    assert model.extract_yes_no([YesNoRequest("Claro", "Agua.")]) == [expected]
+    request = YesNoRequest("Claro", "Agua.")
+    assert extract(request, "read_verdict", says=says)[0] == {request: expected}

@@ -1,4 +1,4 @@
-"""The translator: a tiny NLLB trained on the spot, the other families, files, harness models."""
+"""The translator: a tiny NLLB trained on the spot, Marian, and models of the harness."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 import scripted
@@ -15,13 +14,12 @@ from conftest import cases
 from fixed import Fixed
 from xling_metrics.base import library_version
 
-from xling_tasks.cache.response_cache import ResponseCache
-from xling_tasks.errors import BackendError, DataError, SettingError
+from xling_tasks.cache import ResponseCache
+from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.languages import LANGUAGES, find
 from xling_tasks.models.translate import translator as module
 from xling_tasks.models.translate.base import SAMPLING, Attempt
 from xling_tasks.models.translate.chat import clean
-from xling_tasks.models.translate.families import build_pair, detect_family
 from xling_tasks.models.translate.segments import (
     require_splitter,
     split_paragraphs,
@@ -321,7 +319,7 @@ def test_languages_a_model_does_not_know(nllb):
     own = nllb()
     own.check(("es", "en"), ("zh-CN", "en"), ("en", "en"))
     with pytest.raises(
-        SettingError, match=r"pretrained: .*\(nllb\) does not translate German \('de'\)"
+        SettingError, match=r"pretrained: .* does not translate German \('de'\) to English"
     ):
         own.check(("de", "en"))
     with pytest.raises(SettingError, match="language 'xx' is not known to it. Name a model"):
@@ -343,7 +341,7 @@ def test_signature_and_sharing(nllb, tiny_nllb):
     assert one is same is not other
 
 
-# The other families
+# Marian
 
 
 def marian(folder):
@@ -390,36 +388,18 @@ def test_marian(tmp_path):
     assert (given[0], given[-1], came[0]) == (">>cmn_Hans<<", "</s>", "<pad>") and came[
         1
     ] != "<pad>"
-    with pytest.raises(SettingError, match=r"\(marian\) does not translate Tamil"):
+    with pytest.raises(SettingError, match="does not translate English .* to Tamil"):
         translator.check(("en", "ta"))
-
-
-VOCABULARY = {"eng_Latn": 5, "spa_Latn": 6, "<2en>": 7, "<2iw>": 8, ">>spa<<": 9}
-
-
-@pytest.mark.parametrize(
-    ("kind", "more", "family", "pair", "built", "unknown"),
-    [
-        ("m2m_100", {}, "nllb", "es en", ("", "spa_Latn", 5), "hi en"),
-        ("m2m_100", {"vocabulary": {}, "lang_code_to_id": {"en": 1, "fr": 2}}, "m2m100", "fr en",
-         ("", "fr", 1), "te en"),
-        ("t5", {}, "madlad", "en he", ("<2iw> ", None, None), "en hi"),
-        ("marian", {"source_lang": "es", "target_lang": "en", "supported_language_codes": []},
-         "marian", "es en", ("", None, None), "es fr"),
-    ],
-)  # fmt: skip
-def test_how_families_take_the_languages(kind, more, family, pair, built, unknown):
-    vocabulary = more.pop("vocabulary", VOCABULARY)
-    tokenizer = SimpleNamespace(get_vocab=lambda: vocabulary, **more)
-    assert detect_family("m", SimpleNamespace(model_type=kind), tokenizer) == family
-    assert build_pair(family, "m", tokenizer, *map(find, pair.split())) == built
-    with pytest.raises(SettingError, match=rf"\({family}\) does not translate"):
-        build_pair(family, "m", tokenizer, *map(find, unknown.split()))
+    bound = translator.engine._tokenizer
+    bound.source_lang, bound.target_lang, bound.supported_language_codes = "es", "en", []
+    assert translator.engine._take_languages(ES, EN) == ("", None)
+    with pytest.raises(SettingError, match="does not translate Spanish .* to French"):
+        translator.engine._take_languages(ES, find("fr"))
 
 
 def test_a_model_of_no_family_and_a_missing_one(tiny_hf):
     pytest.importorskip("torch")
-    with pytest.raises(SettingError, match=r"model type 'llama'\) is no NLLB, M2M-100, MADLAD-400"):
+    with pytest.raises(SettingError, match=r"model type 'llama'\) is no NLLB or Marian"):
         make(seq2seq(tiny_hf))
     with pytest.raises(BackendError, match="'nowhere/nothing' could not be loaded"):
         make(seq2seq("nowhere/nothing"))
@@ -432,10 +412,6 @@ def test_all_languages_have_their_codes():
     assert len(LANGUAGES) == 31 and find("iw") is find("he") and find("zh-CN").code == "zh-CN"
     nllb_module = pytest.importorskip("transformers.models.nllb.tokenization_nllb")
     assert {row.nllb for row in LANGUAGES.values()} <= set(nllb_module.FAIRSEQ_LANGUAGE_CODES)
-    from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES
-
-    # M2M-100 lacks one of them.
-    assert set(LANGUAGES) - set(FAIRSEQ_LANGUAGE_CODES["m2m100"]) == {"te"}
 
 
 # Passages
@@ -493,52 +469,6 @@ def test_endless_sentences_are_cut_at_clauses():
     assert max(map(len, parts)) <= 600 and parts[0].endswith("fin,")
     chinese = "很" * 150 + "，" + "好" * 150
     assert split_sentences(chinese, "zh").to_translate == ["很" * 150 + "，", "好" * 150]
-
-
-# Files
-
-
-def write(path, *rows):
-    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows))
-    return {"model": "file", "model_args": {"path": str(path)}}
-
-
-ROW = {"language": "es", "text": "Hola.\nAdiós.", "translation": "Hello.\nBye."}
-
-
-def test_translations_from_a_file(tmp_path, caplog):
-    back = {"language": "en", "target": "iw", "text": "Hello.", "translation": "שלום."}
-    own = make(write(tmp_path / "x.jsonl", ROW, "", back, ROW))
-    own.check(("hi", "en"), ("es", "en"))
-    texts = ["Hola.\nAdiós.", "Hola.", "", " ", "Hola."]
-    assert own.translate(texts, "es") == ["Hello.\nBye.", None, "", " ", None]
-    assert own.translate(["Hello."], "en", "he") == ["שלום."]
-    assert "1 of 4 texts (es to en) are not in" in caplog.text
-    assert own.signature.startswith("translate|file:x.jsonl|digest:")
-
-
-def test_a_file_without_the_texts_says_how_to_get_them(tmp_path, caplog):
-    translator = make(write(tmp_path / "x.jsonl", ROW))
-    how = "have the answers of a run OUT translated.*xling_replay"
-    with pytest.raises(DataError, match=rf"x\.jsonl: has no translations of hi to en.*{how}"):
-        translator.check(("hi", "en"))
-    assert translator.translate(["Hola."], "es") == [None] and "run OUT translated" in caplog.text
-    (tmp_path / "x.jsonl").unlink()
-    with pytest.raises(DataError, match="there is no such file"):
-        make({"model": "file", "model_args": {"path": str(tmp_path / "x.jsonl")}})
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("{", "line 2: not valid JSON"),
-        ({"language": "es", "text": "a"}, "line 2, field 'translation': expected text"),
-        ({**ROW, "text": 3}, "line 2, field 'text': expected text, got 3"),
-    ],
-)
-def test_errors_in_a_file_name_line_and_field(tmp_path, row, message):
-    with pytest.raises(DataError, match=message):
-        make(write(tmp_path / "x.jsonl", ROW, row))
 
 
 # Models of the harness
@@ -688,7 +618,6 @@ def test_cleaning_takes_only_what_is_surely_no_translation(reply, source, cleane
         ({"model": "seq2seq"}, "translator.model_args.pretrained: name a model"),
         ({"model": "seq2seq", "model_args": {"pretraind": "x"}}, "pretraind: unknown key. Did you mean 'pretrained'"),
         ({"model": "seq2seq", "model_args": {"pretrained": "x", "dtype": "int8"}}, "dtype: 'int8' is none of float32"),
-        ({"model": "file"}, "translator.model_args.path: name a JSONL file"),
         ({"model": "hf", "model_args": {"api_key": "x"}}, "take no secrets"),
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@ from xling_tasks.harness.run import RunContext
 from xling_tasks.lm.resumable import ResumableLM
 from xling_tasks.models import http_api
 from xling_tasks.models.backend import Backend
-from xling_tasks.models.completions import parse_body
+from xling_tasks.models.http_api import parse_body
 from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.retry import RequestFailed, RetryPolicy, ServiceUnavailable
 from xling_tasks.models.translate.translator import load_translator, parse_translator

@@ -317,8 +317,8 @@ LANGUAGE = ("consistency", "language_consistency", 0.0)
 WAYS = [
     # Where a judge or a file lies, and how much may be written, moves nothing.
     (HARM, judge_at("http://a:1/v1"), judge_at("http://b:2/v1", args={"timeout": 9}), ""),
-    (HARM, judge_at("u", deadline=9), judge_at("u", deadline=99), ""),
-    (HARM, jury_at("a"), jury_at("b", deadline=9), ""),
+    (HARM, judge_at("u", batch_size=9), judge_at("u", batch_size=99), ""),
+    (HARM, jury_at("a"), jury_at("b", batch_size=9), ""),
     (HARM, {}, {"source_encoder": "x"}, ""),
     (HARM, native("/a/p.yaml"), native("p.yaml"), ""),
     (HARM, {}, generated(max_gen_toks=9, until=["x"], do_sample=False), ""),

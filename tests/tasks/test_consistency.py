@@ -10,7 +10,7 @@ from itertools import combinations, product
 from statistics import fmean, stdev
 
 import pytest
-from builders import of_task, with_filters, write_lines
+from builders import of_task, with_filters
 from fixed import Fixed
 from references import hdp_similarity
 from sklearn.feature_extraction.text import CountVectorizer
@@ -159,19 +159,22 @@ def test_without_a_translator_other_languages_are_scored_in_their_own(run, caplo
     assert caplog.text.count("no translator is set") == 1
 
 
-def test_published_scores_are_made_on_translations(run_one, tmp_path):
+def test_published_scores_are_made_on_translations(run_one, serve):
     answers = [
         "La fiebre de los niños suele bajar sola.",
         "Tome mucha agua y descanse en casa.",
-        "Esta frase no tiene ninguna traducción en el archivo.",
+        "Esta frase no tiene ninguna traducción.",
     ]
     english = ("Fever falls alone", "Water and fever rest")
-    rows = [{"language": "es", "text": k, "translation": v} for k, v in zip(answers, english)]
-    path = str(write_lines(tmp_path / "t.jsonl", rows))
-    metadata = {**HOT, "translator": {"model": "file", "model_args": {"path": path}}}
+    by_text = dict(zip(answers, english))
+
+    def translate(prompt):
+        return next((by_text[text] for text in by_text if text in prompt), "ready " * 9)
+
+    metadata = {**HOT, "translator": serve(translate).spec()}
     model = script(answers.__getitem__)
     own = run_one(T + "es", model=model, limit=2, metadata=metadata)
-    # The third answer has no translation: one pair is left. {fever falls alone} and {water and
+    # The third answer is translated by a loop: one pair is left. {fever falls alone} and {water and
     # fever rest} share one word of six. Language is judged on what the model said.
     expected = {
         "sim_1gram_t1.0": 1 / 6, "sim_2gram_t1.0": 0.0, "translation_failed_rate_t1.0": 1 / 3,
@@ -281,7 +284,7 @@ def test_two_filters_each_score_all_answers(run, tmp_path):
 
 
 @pytest.mark.parametrize(("setting", "message"), [
-    ({"k": 0}, "k: must be a positive integer"),
+    ({"k": 0}, "k: must be an integer from 1 to 10,000"),
     ({"greedy_repeats": "twice"}, "must be 'once' or 'k'"),
     ({"topic_seeds": [1, 1]}, "a seed appears twice"),
     ({"topic_seeds": "many"}, "expected a number or a list"),

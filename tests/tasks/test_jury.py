@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from itertools import combinations
+from types import SimpleNamespace
 
 import pytest
 import scripted
@@ -15,7 +16,7 @@ from fixed import Fixed
 from xling_tasks.cli import main
 from xling_tasks.criteria import LABELS, OPTIONS, of_judge
 from xling_tasks.errors import SettingError
-from xling_tasks.models.judge import _MIRRORED, JudgeResult, JudgeVote, take_majority
+from xling_tasks.models.judge import _MIRRORED, JudgePanel, JudgeResult, JudgeVote, take_majority
 from xling_tasks.report.data import read_models
 from xling_tasks.report.unscored import count_unparsed
 from xling_tasks.settings import Settings
@@ -81,9 +82,11 @@ def jury(serve):
     ((MORE, MORE, LESS, CONTRA, NEITHER), None, True, ""), ((MORE, MORE, LESS, LESS), None, True, ""),
 ])  # fmt: skip
 def test_the_majority_is_more_than_half_of_all_judges(labels, label, split, reason):
-    votes = [JudgeVote(JudgeResult(own, None, "" if own else "time-out")) for own in labels]
-    majority = take_majority(votes)
-    assert (majority.label, majority.no_majority, majority.reason) == (label, split, reason)
+    votes = [JudgeVote(JudgeResult(own, (), "" if own else "time-out")) for own in labels]
+    majority, n = take_majority(votes), len(labels)
+    panel = JudgePanel((SimpleNamespace(signature="s"),) * n, [*"abcde"][:n], (False,) * n)
+    failed = panel.to_record(majority).get("failed", "")
+    assert (majority.label, majority.no_majority, failed) == (label, split, reason)
 
 
 def test_labels_mirrored():

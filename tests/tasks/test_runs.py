@@ -15,7 +15,7 @@ from scripted import material, reply
 from sklearn import metrics as sk
 from stored import kept_in
 
-from xling_tasks.cache.response_cache import ResponseCache, open_cache
+from xling_tasks.cache import ResponseCache, open_cache
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.languages import language_name

@@ -13,7 +13,7 @@ import scripted
 from builders import UNASKED
 from stored import kept_in
 
-from xling_tasks.cache.response_cache import ResponseCache
+from xling_tasks.cache import ResponseCache
 
 pytest.importorskip("torch")
 

@@ -27,7 +27,7 @@ from xling_tasks.data.sources import find_source, local_path
 from xling_tasks.errors import BackendError, SettingError, XlingError
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.model_config import SELF, ModelConfig
-from xling_tasks.models.translate.translator import FILE, SEQ2SEQ, load_translator
+from xling_tasks.models.translate.translator import SEQ2SEQ
 from xling_tasks.output import Screen
 from xling_tasks.secrets import redact_log
 from xling_tasks.settings import Settings
@@ -227,10 +227,6 @@ def check_model(role: str, spec: ModelConfig | None) -> Iterator[Line]:
         yield Line(role, OFF, "not set")
     elif spec.model == SELF:
         yield Line(role, OFF, "the model under test")
-    elif spec.model == FILE:
-        engine = load_translator(spec, False, None)
-        engine.check()
-        yield Line(role, OK, engine.signature)
     elif spec.model == SEQ2SEQ or "pretrained" in spec.model_args:
         yield Line(role, OFF, "local weights, which the run loads before it begins")
     else:

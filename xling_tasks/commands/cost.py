@@ -17,7 +17,7 @@ from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, nearest
 from xling_tasks.models.backend import find_model_class
 from xling_tasks.models.model_config import SELF
-from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
+from xling_tasks.models.translate.translator import SEQ2SEQ
 from xling_tasks.output import table
 from xling_tasks.report.costs import parse_price
 from xling_tasks.settings import Settings
@@ -106,7 +106,7 @@ def _refuse_unknown_models(settings: Settings) -> None:
     models = {"answer_extractor": settings.answer_extractor, "translator": settings.translator}
     models |= {settings.judge_role(at): judge.spec for at, judge in enumerate(settings.jurors)}
     for role, config in models.items():
-        own = (SELF, SEQ2SEQ, FILE) if role == "translator" else (SELF,)
+        own = (SELF, SEQ2SEQ) if role == "translator" else (SELF,)
         if config is not None and config.model not in own:
             find_model_class(role, config.model)
 

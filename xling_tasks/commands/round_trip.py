@@ -29,7 +29,7 @@ from xling_tasks.data.tables import text_lines
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.backend import Backend, load_backend
-from xling_tasks.models.claims import extract_claims, verify_claims
+from xling_tasks.models.judge_items import extract_claims, verify_claims
 from xling_tasks.models.translate.translator import Translator, load_translator
 from xling_tasks.output import many, table
 from xling_tasks.safe_json import json_objects

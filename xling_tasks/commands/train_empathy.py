@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from xling_tasks.models.empathy.data import (
     load,
     split,
 )
-from xling_tasks.output import refuse_full, table, writing
+from xling_tasks.output import refuse_others, table, writing
 
 SHORT = ("ER", "IP", "EX")
 """The mechanisms as the papers abbreviate them."""
@@ -66,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds", type=integer(1), default=5, metavar="N",
         help="splits with the seeds 0 to N - 1 (default %(default)s)",
     )  # fmt: skip
-    names = ", ".join(asdict(training.TrainSettings()))
+    names = ", ".join(training.TrainSettings()._asdict())
     parser.add_argument(
         "--training", nargs="+", default=[], metavar="KEY=VALUE",
         help=f"settings of --backend transformer (extra hf): {names}",
@@ -86,7 +85,7 @@ def add_epitome(parser: argparse.ArgumentParser) -> None:
 def train_empathy(options: argparse.Namespace) -> str:
     """Train once per seed, save the first model, and return the scores."""
     settings = read_metadata(options.training)
-    defaults = asdict(training.TrainSettings())
+    defaults = training.TrainSettings()._asdict()
     refuse_unknown("--training ", settings, defaults)
     for name, value in settings.items():
         is_number = isinstance(defaults[name], (int, float))
@@ -97,7 +96,7 @@ def train_empathy(options: argparse.Namespace) -> str:
         raise SettingError("--training is for --backend transformer")
     seeds = list(range(options.seeds)) if options.seed is None else [options.seed]
     data, folder = load(options.data), options.to
-    refuse_full(folder)
+    refuse_others(folder)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     present = [sum(pair.present[column] for pair in data.pairs) for column in range(3)]
@@ -143,8 +142,7 @@ def _fit(
     model = training.fit(train, dev, seed, settings)
     return model, {
         "fitted_on": "train, for the epochs that were best on dev",
-        "settings": {**asdict(settings), **model.made_of},
-        "history": model.history,
+        "settings": {**settings._asdict(), **model.made_of},
     }  # fmt: skip
 
 

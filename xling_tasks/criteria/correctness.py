@@ -87,7 +87,7 @@ def _has_judge(task: Any) -> bool:
 
 
 def _has_jury(task: Any) -> bool:
-    return _has_judge(task) and task.judges.several
+    return _has_judge(task) and len(task.judges.names) > 1
 
 
 def _asks_both_orders(task: Any) -> bool:
@@ -100,7 +100,7 @@ def _signed(fields: str) -> Callable[[Any], str]:
 
 
 def _sign_label(task: Any) -> str:
-    scope = "all_with_a_majority" if task.judges.several else "all_but_judge_failures"
+    scope = "all_with_a_majority" if len(task.judges.names) > 1 else "all_but_judge_failures"
     return _signed(f"of:{scope}")(task)
 
 

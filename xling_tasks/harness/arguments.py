@@ -26,7 +26,7 @@ TRANSPORT = "transport"
 
 _TABLE = {
     TRANSPORT: """
-        batch_size max_batch_size num_concurrent timeout max_retries deadline batch
+        batch_size max_batch_size num_concurrent timeout max_retries batch
         verify_certificate ca_cert_path header headers api_version organization request_timeout
         device device_map parallelize max_memory_per_gpu max_cpu_memory offload_folder
         low_cpu_mem_usage logits_cache cache_dir download_dir local_files_only

@@ -21,8 +21,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from xling_tasks.cache.paths import cache_folder, cache_key
-from xling_tasks.cache.response_cache import ResponseCache
+from xling_tasks.cache import ResponseCache, cache_folder, cache_key
 from xling_tasks.errors import BackendError, user_path
 from xling_tasks.failed_response import FailedResponse, ModelResponse, is_failed, response_of
 from xling_tasks.harness.arguments import files_of, identity_of

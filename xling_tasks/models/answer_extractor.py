@@ -5,7 +5,7 @@ It sees neither the question nor the correct answer, so that it cannot answer in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xling_tasks.data.prompts import PromptTemplate
@@ -20,26 +20,28 @@ from xling_tasks.readers.reasoning import strip_reasoning
 
 _LETTERS = object_schema(letters=array_schema([*"ABCDEFGHIJ"]))
 _YES_NO = object_schema(says=["YES", "NO", "NONE"])
-_VALUES = {"YES": 1, "NO": 0, "NONE": None}
 
 
 class LetterRequest(NamedTuple):
-    """A response to a question of multiple choice; `several`: whether it may have more letters."""
+    """A response to a question of multiple choice."""
 
     response: str
     options: tuple[tuple[str, str], ...]
-    several: bool
+    several: bool  # whether it may have more letters
 
-    def fill(self, prompt: PromptTemplate, language: str) -> str:
-        """Return the prompt about the response, without the response's thinking."""
+    def material(self) -> str:
+        """Return what the model sees: the options, and the response without its thinking."""
         options = [f"{letter}. {text}" for letter, text in self.options]
-        texts = quote_material(options=options, reply=strip_reasoning(self.response) or "")
-        return prompt.fill(material=texts, language=language)
+        return quote_material(options=options, reply=strip_reasoning(self.response) or "")
 
-    def allows(self, letters: Sequence[str]) -> bool:
-        """Return whether letters can be an answer."""
-        offered = {letter for letter, _ in self.options}
+    def is_possible(self, value: Mapping[str, Any]) -> bool:
+        """Return whether the letters that the model found can be an answer."""
+        letters, offered = value["letters"], {letter for letter, _ in self.options}
         return set(letters) <= offered and (self.several or len(letters) < 2)
+
+    def read(self, value: Mapping[str, Any]) -> frozenset[str] | None:
+        """Return the letters; None for none."""
+        return frozenset(value["letters"]) or None
 
 
 class YesNoRequest(NamedTuple):
@@ -48,53 +50,38 @@ class YesNoRequest(NamedTuple):
     response: str
     answer: str
 
-    def fill(self, prompt: PromptTemplate, language: str) -> str:
-        """Return the prompt about the response, without the response's thinking."""
-        texts = quote_material(text=self.answer, reply=strip_reasoning(self.response) or "")
-        return prompt.fill(material=texts, language=language)
+    def material(self) -> str:
+        """Return what the model sees: the text, and the response without its thinking."""
+        return quote_material(text=self.answer, reply=strip_reasoning(self.response) or "")
+
+    def is_possible(self, value: Mapping[str, Any]) -> bool:
+        """Return True: each value is one of Yes, No and neither."""
+        return True
+
+    def read(self, value: Mapping[str, Any]) -> int | None:
+        """Return 1 for Yes, 0 for No; None for neither."""
+        return {"YES": 1, "NO": 0, "NONE": None}[value["says"]]
 
 
 ExtractionRequest = LetterRequest | YesNoRequest
 
 
-def has_answer_text(response: str) -> bool:
-    """Return whether there is something to read: not nothing, not cut off within its thinking."""
-    return bool((strip_reasoning(response) or "").strip())
+def extract_answers(
+    requests: Sequence[Any], prompt: PromptTemplate, language: str, backend: Backend
+) -> tuple[dict[ExtractionRequest, Any], set[ExtractionRequest]]:
+    """Return the answers to requests of one kind, and those that were asked a second time.
 
-
-class AnswerExtractor:
-    """A model that extracts answers.
-
-    Attributes:
-        signature: The model and its arguments.
-        repaired: What it was asked about a second time.
+    An answer is None where the response has none, or the model does not say it in form.
     """
-
-    def __init__(self, backend: Backend, prompt: PromptTemplate, language: str) -> None:
-        self._backend, self._prompt, self._language = backend, prompt, language
-        self.signature = backend.signature
-        self.repaired: set[ExtractionRequest] = set()
-
-    def extract_letters(self, requests: Sequence[LetterRequest]) -> list[frozenset[str] | None]:
-        """Return the letters of each response; None for none, or if the model does not say."""
-        values = self._ask(requests, _LETTERS, lambda r, value: r.allows(value["letters"]))
-        letters = [frozenset(value["letters"]) if value else frozenset[str]() for value in values]
-        pairs = zip(requests, letters, strict=True)
-        return [chosen if chosen and r.allows([*chosen]) else None for r, chosen in pairs]
-
-    def extract_yes_no(self, requests: Sequence[YesNoRequest]) -> list[int | None]:
-        """Return 1 for Yes, 0 for No; None for neither, or if the model does not say."""
-        values = self._ask(requests, _YES_NO, lambda request, value: True)
-        return [_VALUES[value["says"]] if value else None for value in values]
-
-    def _ask(
-        self, requests: Sequence[Any], schema: dict[str, Any], is_possible: Any
-    ) -> list[dict[str, Any] | None]:
-        prompts = {request: request.fill(self._prompt, self._language) for request in requests}
-        by_prompt = {text: request for request, text in prompts.items()}
-        responses = ask_json(
-            self._backend, [*by_prompt], schema,
-            is_complete=lambda text, value: is_possible(by_prompt[text], value),
-        )  # fmt: skip
-        self.repaired |= {r for r, text in prompts.items() if responses[text].repaired}
-        return [responses[prompts[request]].value for request in requests]
+    prompts = {r: prompt.fill(material=r.material(), language=language) for r in requests}
+    by_prompt = {text: request for request, text in prompts.items()}
+    letters = all(isinstance(request, LetterRequest) for request in requests)
+    responses = ask_json(
+        backend, [*by_prompt], _LETTERS if letters else _YES_NO,
+        is_complete=lambda text, value: by_prompt[text].is_possible(value),
+    )  # fmt: skip
+    answers = {}
+    for request, text in prompts.items():
+        value = responses[text].value
+        answers[request] = request.read(value) if value and request.is_possible(value) else None
+    return answers, {request for request, text in prompts.items() if responses[text].repaired}

@@ -9,13 +9,17 @@ from typing import Any
 
 from tqdm import tqdm
 
-from xling_tasks.cache.paths import cache_folder, cache_key
-from xling_tasks.cache.response_cache import open_cache
+from xling_tasks.cache import cache_folder, cache_key, open_cache
 from xling_tasks.discovery import register_models
 from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import NO_ROOM, ModelResponse, response_of
 from xling_tasks.harness.arguments import files_of, identity_of
-from xling_tasks.harness.backends import sent_temperature, speaks_chat, unwrapped
+from xling_tasks.harness.backends import (
+    has_chat_template,
+    sent_temperature,
+    speaks_chat,
+    unwrapped,
+)
 from xling_tasks.harness.run import current
 from xling_tasks.log import log
 from xling_tasks.models.batches import BatchInterface
@@ -40,14 +44,9 @@ class Conversation(str):
 
 
 class Backend:
-    """One harness model in a role of ours.
+    """One harness model in a role of ours (`judge`, ...).
 
-    Attributes:
-        role: What it is for (`judge`, ...), for messages and the cache's name.
-        identity: What makes its responses what they are; None if it is unknown, so that nothing
-            is cached.
-        chat: Whether prompts go through its chat template.
-        temperature: 0, unless the backend sends another.
+    `identity` is what makes its responses what they are; None if unknown: nothing is cached.
     """
 
     def __init__(self, role: str, config: ModelConfig, cache: str | bool | None = None) -> None:
@@ -55,18 +54,18 @@ class Backend:
         self.lm, self._name, args = find_model(role, config)
         self._args = identity_of(args)
         self.identity = self._name and (self._name, self._args, list(files_of(args)))
-        self.chat = uses_chat_template(self.lm, config)
+        chat = config.apply_chat_template
+        self.chat = (
+            chat if isinstance(chat, bool) else speaks_chat(self.lm) or has_chat_template(self.lm)
+        )
         self.temperature = sent_temperature(self.lm, 0.0)
         if self.temperature != 0:
-            log.warning(
-                "%s: this backend decodes at temperature %g for this model, whatever is asked for; "
-                "its responses are not reproducible, and its signature says so",
-                role, self.temperature,
-            )  # fmt: skip
+            log.warning("%s: this backend decodes at temperature %g for this model, whatever is "
+                        "asked for; no run can reproduce it", role, self.temperature)  # fmt: skip
         folder = cache_folder(cache) if self.identity else None
         self._cache = open_cache(role, folder)
         batches = BatchInterface(role, self.lm, folder) if config.batch else None
-        self.client = ModelClient(role, self.lm, args, deadline=config.deadline, batches=batches)
+        self.client = ModelClient(role, self.lm, args, batches=batches)
         self._checked = False
 
     @property
@@ -88,17 +87,10 @@ class Backend:
         answer = self.client.probe(request)
         if isinstance(answer, RequestFailed) and answer.kind != "prompt":  # trouble, no refusal
             answer = self.client.probe(request, attempts=3)
-        takes = isinstance(answer, ModelResponse)
-        if not takes:
-            log.info("%s: takes no JSON schema; asked for JSON in words", self.role)
-        return takes
+        return isinstance(answer, ModelResponse)
 
     def check(self) -> None:
-        """Ask for one short response, once, so that a wrong model or key fails before the run.
-
-        Raises:
-            BackendError: With the reason of the failure.
-        """
+        """Ask for one short response, once; raise a BackendError if there is none."""
         if self._checked:
             return
         kwargs = {**self.gen_kwargs(), "max_gen_toks": 8}
@@ -126,7 +118,7 @@ class Backend:
         Args:
             prompts: What to ask.
             until: Texts at which a response ends.
-            min_tokens: Tokens that a response must have room for, where the setting gives it less.
+            min_tokens: Tokens that a response has room for at least.
             schema: The JSON schema of the response, for services that take one.
 
         Raises:
@@ -203,8 +195,7 @@ def id_of_model(config: ModelConfig) -> int:
 def find_model(role: str, config: ModelConfig) -> tuple[Any, str | None, dict[str, Any]]:
     """Return a model of the harness, its name (None where the run does not know it) and arguments.
 
-    Raises:
-        BackendError: If there is none of this name, it cannot be built, or no run is in progress.
+    Raises a BackendError if there is none of this name, it cannot be built, or no run goes on.
     """
     if config.model == SELF:
         run = current()
@@ -234,15 +225,3 @@ def find_model_class(role: str, name: str) -> Any:
         return get_model(name)
     except (KeyError, ValueError) as error:
         raise BackendError(f"{role}.model: {error.args[0]}") from error
-
-
-def uses_chat_template(lm: Any, config: ModelConfig) -> bool:
-    """Return whether prompts go through the backend's chat template."""
-    if isinstance(config.apply_chat_template, bool):
-        return config.apply_chat_template
-    if speaks_chat(lm):
-        return True
-    try:
-        return bool(getattr(getattr(lm, "tokenizer", None), "chat_template", None))
-    except Exception:  # a tokenizer may be loaded, or even fetched, only when asked for
-        return False

@@ -1,8 +1,7 @@
 """The judge of correctness: what it is asked, and the label that it gives.
 
 There is one judge or a panel, perhaps asked in both orders of the two answers. The label of an
-answer is the one that more than half of all judges gave; one that cannot be asked or read has no
-vote.
+answer is the one that more than half of all judges gave.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from xling_tasks.criteria import LABELS, NO_RESPONSE, OPTIONS
@@ -51,7 +49,7 @@ class JudgeResult(NamedTuple):
     reason: str = ""
 
     def to_record(self) -> dict[str, object]:
-        """Return what a sample records."""
+        """Return label and responses as a sample records them."""
         failed = {"failed": self.reason} if self.reason else {}
         return {"label": self.label, "reply": join_texts(self.texts), **failed}
 
@@ -64,14 +62,11 @@ def label_answers(
     if "material" in prompt.fields:
         responses = ask_json(backend, [*prompts.values()], _SCHEMA)
     else:  # a user's prompt that wants an option on the last line, as the published one
-        responses = {}
-        distinct = list(dict.fromkeys(prompts.values()))
+        distinct, responses = [*dict.fromkeys(prompts.values())], {}
         for text, response in zip(distinct, backend.generate(distinct), strict=True):
-            option = find_last_option(response)
-            value = {"verdict": option} if option else None
-            responses[text] = JsonResponse(
-                value, () if response.reason else (str(response),), response.reason
-            )
+            value = {"verdict": option} if (option := find_last_option(response)) else None
+            given = () if response.reason else (str(response),)
+            responses[text] = JsonResponse(value, given, response.reason)
     results = {}
     for item, text in prompts.items():
         value, texts, reason = responses[text]
@@ -125,17 +120,6 @@ class JudgeVotes(NamedTuple):
     label: str | None = None
     no_majority: bool = False
 
-    @property
-    def reason(self) -> str:
-        """Why most judges could not be asked; '' where they could."""
-        reasons = (vote.result.reason for vote in self.votes if vote.result.reason)
-        return "" if self.label is not None or self.no_majority else next(reasons, "")
-
-    def count_repairs(self) -> list[int]:
-        """Return how many of the responses about an answer were repaired, of how many."""
-        results = [r for vote in self.votes for r in vote if r and r.texts]
-        return [sum(len(result.texts) > 1 for result in results), len(results)]
-
 
 def take_majority(votes: Sequence[JudgeVote]) -> JudgeVotes:
     """Return the votes with the majority's label."""
@@ -145,8 +129,7 @@ def take_majority(votes: Sequence[JudgeVote]) -> JudgeVotes:
     return JudgeVotes(tuple(votes), label)
 
 
-@dataclass(frozen=True)
-class JudgePanel:
+class JudgePanel(NamedTuple):
     """Judges with their names; those of `both_orders` are also asked with the answers exchanged."""
 
     judges: tuple[Backend, ...]
@@ -154,33 +137,21 @@ class JudgePanel:
     both_orders: tuple[bool, ...]
 
     @property
-    def several(self) -> bool:
-        """Whether there is more than one judge."""
-        return len(self.judges) > 1
-
-    @property
     def signature(self) -> str:
         """The signature of the one judge, or of all judges by name."""
-        if not self.several:
+        if len(self.judges) == 1:
             return self.judges[0].signature
         judges = (f"{n}={b.signature}" for n, b in zip(self.names, self.judges, strict=True))
         return f"majority_of_{len(self.judges)}[{'; '.join(judges)}]"
 
-    def check(self) -> None:
-        """Check that every judge can be reached."""
-        for judge in self.judges:
-            judge.check()
-
     def label(self, inputs: Sequence[JudgeInput], prompt: PromptTemplate) -> list[JudgeVotes]:
         """Return the votes on every input, in order."""
         by_judge = []
-        answers = [item for item in inputs if item.answer.strip()]
         for judge, twice in zip(self.judges, self.both_orders, strict=True):
             results = label_answers(inputs, prompt, judge)
-            exchanged = [item.swap() for item in answers] if twice else []
-            swapped_results = dict(
-                zip(answers, label_answers(exchanged, prompt, judge), strict=twice)
-            )
+            exchanged = [item for item in inputs if twice and item.answer.strip()]
+            swapped = label_answers([item.swap() for item in exchanged], prompt, judge)
+            swapped_results = dict(zip(exchanged, swapped, strict=True))
             by_judge.append([JudgeVote(result, swapped_results.get(item))
                              for item, result in zip(inputs, results, strict=True)])  # fmt: skip
         return [take_majority(votes) for votes in zip(*by_judge, strict=True)]
@@ -188,26 +159,24 @@ class JudgePanel:
     def to_record(self, votes: JudgeVotes) -> dict[str, object]:
         """Return the votes as a sample records them: label, responses, and the judges."""
         record: dict[str, object] = {"label": votes.label, "judge": self.signature}
-        record |= {"failed": votes.reason} if votes.reason else {}
-        record |= {"no_majority": True} if votes.no_majority else {}
+        reasons = (vote.result.reason for vote in votes.votes if vote.result.reason)
+        if votes.no_majority:
+            record["no_majority"] = True
+        elif votes.label is None and (reason := next(reasons, "")):
+            record["failed"] = reason
         records = [
             {"judge": name, **vote.result.to_record()}
             | ({"swapped": vote.swapped.to_record()} if vote.swapped else {})
             for name, vote in zip(self.names, votes.votes, strict=False)
         ]
-        if self.several:
-            return record | {"reply": _join_votes(records), "votes": records}
-        first = records[0] if records else {}
-        swapped = {"swapped": first["swapped"]} if "swapped" in first else {}
-        return record | {"reply": first.get("reply")} | swapped
-
-
-def _join_votes(records: Sequence[dict[str, object]]) -> str | None:
-    """Return the responses of several judges as one text, each under the judge's name and label."""
-    texts = (
-        f"[judge {vote['judge']}: {str(vote['label'] or 'failed').replace('_', ' ')}]\n"
-        f"{vote['reply'] or ''}"
-        for vote in records
-        if vote["reply"] or vote["label"] != NO_RESPONSE
-    )
-    return "\n\n".join(map(str.rstrip, texts)) or None
+        if len(self.judges) == 1:
+            first = records[0] if records else {"reply": None}
+            return record | {key: first[key] for key in ("reply", "swapped") if key in first}
+        texts = (
+            f"[judge {vote['judge']}: {str(vote['label'] or 'failed').replace('_', ' ')}]\n"
+            f"{vote['reply'] or ''}"
+            for vote in records
+            if vote["reply"] or vote["label"] != NO_RESPONSE
+        )
+        reply = "\n\n".join(map(str.rstrip, texts)) or None
+        return record | {"reply": reply, "votes": records}

@@ -18,11 +18,7 @@ _FORM = '{"model": "<harness model>", "model_args": {...}}'
 
 
 def parse_model_name(name: str, value: Any, keys: Sequence[str], form: str) -> dict[str, Any]:
-    """Parse a setting that is a model's name, or an object with `model` and other `known` keys.
-
-    Raises:
-        SettingError: If it has no model (`form` says what is expected), or another key.
-    """
+    """Parse a model name, or an object with `model` and other KEYS; FORM is for the error."""
     if isinstance(value, str) and not value.lstrip().startswith(("{", "[")):
         value = {"model": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("model"), str):
@@ -35,40 +31,22 @@ def parse_model_name(name: str, value: Any, keys: Sequence[str], form: str) -> d
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Any model of the harness, in a second role (judge, translator).
+    """Any model of the harness, in a second role (judge, translator)."""
 
-    Attributes:
-        model: The harness's name (`hf`, `vllm`, `local-chat-completions`, ...), or `self` for
-            the model under test.
-        model_args: Its arguments, as for `--model_args`. No secrets: API keys come from the
-            environment.
-        batch_size: As `--batch_size`; None leaves the backend's default.
-        max_gen_toks: The most tokens of one response.
-        apply_chat_template: `auto` (where the backend has one), true or false.
-        deadline: Seconds for one request, all attempts and waits included.
-        batch: Whether it is asked by its service's batch interface.
-        both_orders: Whether a judge of correctness is also asked with the two answers exchanged.
-    """
-
-    model: str
-    model_args: dict[str, Any] = field(default_factory=dict)
-    batch_size: int | str | None = None
-    max_gen_toks: int = 1024
-    apply_chat_template: bool | str = "auto"
-    deadline: float = 600.0
-    batch: bool = False
-    both_orders: bool = False
+    model: str  # the harness's name (`hf`, `vllm`, ...), or `self` for the model under test
+    model_args: dict[str, Any] = field(default_factory=dict)  # as `--model_args`, without secrets
+    batch_size: int | str | None = None  # as `--batch_size`; None leaves the backend's default
+    max_gen_toks: int = 1024  # the most tokens of one response
+    apply_chat_template: bool | str = "auto"  # where the backend has one
+    batch: bool = False  # whether it is asked by its service's batch interface
+    both_orders: bool = False  # whether a judge is also asked with the two answers exchanged
 
     def __hash__(self) -> int:
         return hash(json.dumps(self.__dict__, sort_keys=True, default=str))
 
     @classmethod
     def parse(cls, name: str, value: Any) -> ModelConfig:
-        """Parse `{"model": ..., "model_args": {...}, ...}` or a bare model name.
-
-        Raises:
-            SettingError: Naming the key that is wrong.
-        """
+        """Parse a model name or an object; raise a SettingError that names what is wrong."""
         value = parse_model_name(name, value, [item.name for item in fields(cls)], _FORM)
         args = value.get("model_args") or {}
         if not isinstance(args, (str, Mapping)):
@@ -85,19 +63,16 @@ class ModelConfig:
         return config
 
     def _validate(self, name: str) -> None:
-        size, seconds = self.batch_size, self.deadline
-        auto = isinstance(size, str) and re.fullmatch(r"auto(:\d{1,4})?|[1-9]\d{0,6}", size)
-        is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-        truth = {key: (isinstance(getattr(self, key), bool), "true or false")
-                 for key in ("batch", "both_orders")}  # fmt: skip
-        chat = self.apply_chat_template in (True, False, "auto"), '"auto", true or false'
+        size = str(self.batch_size)
         rules = {
             "max_gen_toks": (_is_count(self.max_gen_toks), "a positive integer"),
-            "batch_size": (size is None or _is_count(size) or auto, "a positive integer or 'auto'"),
-            "deadline": (is_number and seconds > 0, "a number of seconds above 0"),
-            "apply_chat_template": chat,
-            **truth,
-        }
+            "batch_size": (re.fullmatch(r"None|auto(:\d{1,4})?|[1-9]\d{0,6}", size),
+                           "a positive integer or 'auto'"),
+            "apply_chat_template": (self.apply_chat_template in (True, False, "auto"),
+                                    '"auto", true or false'),
+            "batch": (isinstance(self.batch, bool), "true or false"),
+            "both_orders": (isinstance(self.both_orders, bool), "true or false"),
+        }  # fmt: skip
         for key, (valid, form) in rules.items():
             if not valid:
                 raise SettingError(f"{name}.{key}: must be {form}, got {getattr(self, key)!r:.40}")
@@ -114,12 +89,7 @@ class JudgeConfig:
 
 
 def parse_judges(key: str, values: Sequence[Any]) -> tuple[JudgeConfig, ...]:
-    """Parse a list of judges, each as `ModelConfig.parse` takes it, with a `name` if wanted.
-
-    Raises:
-        SettingError: For an empty or too long list, a judge or a name that appears twice, or what
-            is wrong with one of them, by its number.
-    """
+    """Parse a list of judges, each with a `name` if wanted; raise a SettingError by number."""
     if not 1 <= len(values) <= MOST_JUDGES:
         raise SettingError(f"{key}: a list has 1 to {MOST_JUDGES} judges, got {len(values)}")
     judges: list[JudgeConfig] = []

@@ -56,9 +56,9 @@ class RetryPolicy:
     silence: float = 265.0  # seconds without any response: the service is unavailable
 
     @classmethod
-    def from_args(cls, args: Mapping[str, Any], deadline: float = 600.0) -> RetryPolicy:
+    def from_args(cls, args: Mapping[str, Any]) -> RetryPolicy:
         """Take `max_retries` and `timeout` from a model's arguments."""
-        fields: dict[str, Any] = {"deadline": deadline}
+        fields: dict[str, Any] = {}
         if args.get("max_retries") is not None:
             fields |= {"attempts": max(1, int(args["max_retries"])), "strict": True}
         if args.get("timeout") is not None:
@@ -89,8 +89,8 @@ class CircuitBreaker:
 
     def __init__(self, role: str, policy: RetryPolicy, concurrency: int) -> None:
         self.role, self._policy, self._reasons = role, policy, Counter[str]()
-        self._limit, self._failed_in_row = max(10, 2 * concurrency), 0
-        self._responded, self._malformed, self.outstanding = False, 0, 0
+        self._limit, self._responded, self.outstanding = max(10, 2 * concurrency), False, 0
+        self._failed_in_row = self._malformed = 0
         self.begin()
 
     def begin(self) -> None:
@@ -131,10 +131,13 @@ class CircuitBreaker:
             raise self.unavailable(f"{self._failed_in_row} requests in a row failed")
 
     def unavailable(self, reason: str) -> ServiceUnavailable:
-        """Return the error that ends the run."""
+        """Return the error that ends the run; whoever asks the service again counts anew."""
+        reasons = format_reasons(self._reasons)
+        self._reasons.clear()
+        self._failed_in_row = self._malformed = 0
         return ServiceUnavailable(
-            f"{self.role}: the service does not work ({reason}; {format_reasons(self._reasons)}). "
-            "Everything so far is kept: start the same command again to go on"
+            f"{self.role}: the service does not work ({reason}; {reasons}). Everything so far is "
+            "kept: start the same command again to go on"
         )
 
 

@@ -1,9 +1,8 @@
 """Questions whose response is one JSON object: by structured output, and read all the same without.
 
-Services take `response_format` with a JSON schema (OpenAI, vLLM, SGLang, llama.cpp, Ollama); others
-refuse it or drop it without a word. So a service that refuses is asked without, and every response
-is checked: the last JSON object in it that fits the schema counts. One that has none is asked for
-once more in the same conversation.
+Some services take a JSON schema (OpenAI, vLLM, SGLang, llama.cpp, Ollama), others refuse it or drop
+it without a word. So the last JSON object in a response that fits the schema counts, and one that
+is not there is asked for once more in the same conversation.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ from typing import Any, NamedTuple
 from xling_tasks.failed_response import FailedResponse
 from xling_tasks.models.backend import Backend, Conversation
 from xling_tasks.readers.reasoning import strip_reasoning
-
-REPAIR_RATE = "repair_rate"
-"""Metric: how many responses were asked for a second time."""
 
 _REPAIR = "Reply with the JSON object that I asked for, complete, and nothing else."
 _TYPES = {"string": str, "boolean": bool, "integer": int}
@@ -90,12 +86,8 @@ def ask_json(
 ) -> dict[str, JsonResponse]:
     """Ask for one object per prompt, a second time where the first response has none.
 
-    Args:
-        backend: The model.
-        prompts: What to ask.
-        schema: The object's schema.
-        is_complete: Whether the object for a prompt has all that was asked for.
-        min_tokens: Tokens that a response must have room for.
+    `is_complete` tells whether the object for a prompt has all that was asked for; `min_tokens` is
+    the least room of a response.
     """
     options: dict[str, Any] = {"min_tokens": min_tokens, "schema": schema}
     results: dict[str, JsonResponse] = {}
@@ -119,6 +111,12 @@ def ask_json(
             value = first.value
         results[prompt] = JsonResponse(value, (*first.texts, str(response)))
     return results
+
+
+def read_numbered(pairs: Sequence[tuple[int, bool]], count: int) -> list[bool | None]:
+    """Return the value of numbers 1 to `count`; None for one without, or with two that differ."""
+    values = [{value for number, value in pairs if number == n} for n in range(1, count + 1)]
+    return [options.pop() if len(options) == 1 else None for options in values]
 
 
 def find_object(response: str, schema: Mapping[str, Any], prompt: str = "") -> Any:

@@ -1,8 +1,7 @@
 """Requests to a model of the harness, each for itself: sent again, read, and failing alone.
 
-The harness gathers all requests of a call, and one that fails for good ends the run. So requests to
-its API backends are sent from here, with the backend's own payload and headers; other backends are
-asked in batches. A failed request says nothing about the model: it is unscored.
+In the harness one request that fails for good ends the run. So requests to its API backends are
+sent from here, with the backend's payload and headers; other backends are asked in batches.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from xling_tasks.failed_response import (
@@ -21,34 +21,24 @@ from xling_tasks.failed_response import (
     REQUEST_FAILED,
     FailedResponse,
     ModelResponse,
+    is_failed,
 )
 from xling_tasks.harness.backends import clean_reply, speaks_chat
 from xling_tasks.models.http_api import ApiRequest, concurrency, is_api_backend, open_session, post
-from xling_tasks.models.retry import (
-    BAD_REQUEST,
-    CircuitBreaker,
-    RequestFailed,
-    RetryPolicy,
-    Settle,
-)
+from xling_tasks.models.retry import BAD_REQUEST, CircuitBreaker, RequestFailed, RetryPolicy, Settle
 
 BATCH = 64  # requests that a local model is given at a time
 
 
 class ModelClient:
-    """Sends requests to one model in one role.
-
-    Attributes:
-        policy: How often and how long a request is sent again.
-        breaker: What ends the run if the service does not work.
-    """
+    """Sends requests to one model in one role."""
 
     def __init__(
-        self, role: str, lm: Any, args: Mapping[str, Any], *, deadline: float = 600.0,
+        self, role: str, lm: Any, args: Mapping[str, Any], *, policy: RetryPolicy | None = None,
         batches: Any = None,
     ) -> None:  # fmt: skip
-        self.role, self.lm, self._args, self._batches = role, lm, args, batches
-        self.policy = RetryPolicy.from_args(args, deadline)
+        self.role, self.lm, self._batches = role, lm, batches
+        self.policy = policy or RetryPolicy.from_args(args)
         self.breaker = CircuitBreaker(role, self.policy, concurrency(lm))
         self._accepted: set[str] = set()  # arguments of requests that were answered
 
@@ -68,15 +58,15 @@ class ModelClient:
         rejected: list[int] = []
 
         def settle(i: int, item: ModelResponse | RequestFailed) -> None:
-            if isinstance(item, ModelResponse):
-                self._accepted.add(_arguments(requests[i]))
-                responses[i] = item
-            elif item.reason == BAD_REQUEST:
+            if isinstance(item, RequestFailed) and item.reason == BAD_REQUEST:
                 rejected.append(i)
                 return
-            else:
-                responses[i] = FailedResponse(REQUEST_FAILED, item.reason)
-            keep(i, responses[i])
+            if isinstance(item, RequestFailed):
+                item = FailedResponse(REQUEST_FAILED, item.reason)
+            responses[i] = item
+            keep(i, item)
+            if not is_failed(item):
+                self._accepted.add(_arguments(requests[i]))
 
         self.breaker.begin()
         self._send(requests, settle)
@@ -88,20 +78,19 @@ class ModelClient:
 
     def probe(self, request: ApiRequest, attempts: int = 1) -> ModelResponse | RequestFailed:
         """Return what comes of one request outside of a run, within a minute."""
-        args = {**self._args, "max_retries": min(attempts, self.policy.attempts)}
+        attempts = min(attempts, self.policy.attempts)
+        policy = replace(self.policy, attempts=attempts, strict=True, deadline=60.0)
         items: list[ModelResponse | RequestFailed] = []
-        client = ModelClient(self.role, self.lm, args, deadline=60.0)
+        client = ModelClient(self.role, self.lm, {}, policy=policy)
         client._send([request], lambda _, item: items.append(item))
         return items[0]
 
     def _send(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
-        if not requests:
-            return
-        if not is_api_backend(self.lm):
+        if requests and not is_api_backend(self.lm):
             self._send_in_process(requests, settle)
-        elif self._batches:
-            self._send_by_batches(requests, settle)
-        else:
+        elif requests and self._batches:
+            self._batches.send(self, requests, settle)
+        elif requests:
             self._send_each(requests, settle)
 
     def _explain_bad_request(self, request: ApiRequest) -> FailedResponse:
@@ -120,20 +109,6 @@ class ModelClient:
                 return FailedResponse(REQUEST_FAILED, BAD_REQUEST)
             self._accepted.add(arguments)
         return FailedResponse(CONTENT_FILTER, "blocked (status 400)")
-
-    def _send_by_batches(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
-        """Send all by batches; what failed in them (an expired one) once more."""
-        unsent: list[int] = []
-
-        def settle_or_repeat(i: int, item: ModelResponse | RequestFailed) -> None:
-            if isinstance(item, RequestFailed) and item.retry:
-                unsent.append(i)
-            else:
-                settle(i, item)
-
-        self._batches.send(self, requests, range(len(requests)), settle_or_repeat)
-        if unsent:
-            self._batches.send(self, requests, unsent, settle)
 
     def _send_each(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         """Send every request alone, in a thread: the caller may run an event loop itself."""
@@ -159,26 +134,33 @@ class ModelClient:
     async def _work(
         self, requests: Sequence[ApiRequest], settle: Settle, stop: threading.Event
     ) -> None:
-        pending = iter(range(len(requests)))
+        unsent = iter(range(len(requests)))
 
-        async def worker(session: Any) -> None:
-            for i in pending:
-                item: ModelResponse | RequestFailed
+        async def work(session: Any) -> None:
+            for i in unsent:
                 try:
-                    item = await self._request(session, requests[i])
+                    item: ModelResponse | RequestFailed = await self._request(session, requests[i])
                 except RequestFailed as failure:
-                    self.breaker.record_failure(item := failure)
+                    item = failure
+                    self.breaker.record_failure(failure)
                 settle(i, item)
+                await asyncio.sleep(0)  # what came for others is kept before more is sent
 
         async with open_session(self.lm, self.policy.timeout) as session:
-            tasks = {asyncio.create_task(worker(session)) for _ in range(concurrency(self.lm))}
-            while tasks and not stop.is_set():
-                done, tasks = await asyncio.wait(tasks, timeout=0.2)
-                for task in done:
-                    task.result()
-                self.breaker.check()
-            for task in tasks:
-                task.cancel()
+            workers = [asyncio.create_task(work(session)) for _ in range(concurrency(self.lm))]
+            pending = {*workers}
+            try:
+                while pending and not stop.is_set():
+                    done, pending = await asyncio.wait(
+                        pending, timeout=0.2, return_when=asyncio.FIRST_EXCEPTION
+                    )
+                    for worker in done:
+                        worker.result()
+                    self.breaker.check()
+            finally:
+                for worker in workers:
+                    worker.cancel()
+                await asyncio.gather(*workers, return_exceptions=True)
 
     async def _request(self, session: Any, request: ApiRequest) -> ModelResponse:
         """Send one request, as often as the policy allows."""
@@ -187,14 +169,13 @@ class ModelClient:
             self.breaker.outstanding += 1
             try:
                 response = await post(self.lm, session, request)
+                self.breaker.record_response()
+                return response
             except RequestFailed as failure:
                 self.breaker.record_attempt(failure, attempt)
                 wait = self.policy.wait(failure, attempt)
                 if self.policy.is_over(failure, attempt, time.monotonic() - began + wait):
                     raise
-            else:
-                self.breaker.record_response()
-                return response
             finally:
                 self.breaker.outstanding -= 1
             self.breaker.check()
@@ -215,11 +196,11 @@ class ModelClient:
         batches.reverse()
         while batches:
             batch = batches.pop()
-            instances = [
-                Instance("generate_until", {}, (context, copy.deepcopy(kwargs)), n,
-                         ("xling_role", n, 1))
-                for n, (context, kwargs) in enumerate(requests[i] for i in batch)
-            ]  # fmt: skip
+            instances = []
+            for n, i in enumerate(batch):
+                arguments = (requests[i].context, copy.deepcopy(requests[i].gen_kwargs))
+                metadata = ("xling_role", n, 1)
+                instances.append(Instance("generate_until", {}, arguments, n, metadata))
             try:
                 texts = [clean_reply(text) for text in self.lm.generate_until(instances)]
             except Exception as error:

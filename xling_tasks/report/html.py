@@ -95,4 +95,4 @@ def render(
     )
     page = environment().get_template(template)
     values |= {"style": Markup(style), "policy": Markup(policy), "script": Markup(script)}
-    return str(without_hosts(page.render(**values, note=note)))
+    return without_hosts(page.render(**values, note=note))

@@ -58,7 +58,7 @@ class Unparsed(NamedTuple):
     Attributes:
         n: Questions, or rows of questions.
         asked: Of how many.
-        kind: What most of them were: a key of `outcomes.REMEDIES`; empty without any.
+        kind: What most of them were: `unparsed` or another cause; empty without any.
     """
 
     n: int

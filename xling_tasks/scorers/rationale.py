@@ -13,7 +13,7 @@ from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
 
 from xling_tasks.log import warn_once
-from xling_tasks.models.encoders import load_encoder
+from xling_tasks.models.metric_models import load_encoder
 from xling_tasks.settings import Settings
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu")

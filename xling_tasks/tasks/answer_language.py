@@ -23,7 +23,7 @@ from xling_metrics.tokenization import can_segment, length_words, segmenter_name
 from xling_tasks.failed_response import is_empty
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
-from xling_tasks.models.identifiers import labels_for, load_identifier
+from xling_tasks.models.metric_models import labels_for, load_identifier
 from xling_tasks.readers.refusals import is_refusal
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.languages import find
-from xling_tasks.models.answer_extractor import (
-    AnswerExtractor,
-    ExtractionRequest,
-    LetterRequest,
-    has_answer_text,
-)
+from xling_tasks.models.answer_extractor import ExtractionRequest, extract_answers
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.translate.translator import load_translator
+from xling_tasks.readers.reasoning import strip_reasoning
 
 STAND_IN = " ".join(
     f"Sentence {i} of an answer to a person who asks about their health is as long as this."
@@ -82,11 +78,12 @@ class Extractor:
     def __init__(self, task: Any, prompt: PromptTemplate) -> None:
         settings, config = task.settings, task.settings.answer_extractor
         role = "judge" if config == settings.judge else "answer_extractor"  # one model in memory
-        backend = load_backend(role, config, settings.xling_cache)
-        backend.check()
-        self._model = AnswerExtractor(backend, prompt, task.language_name)
-        self.signature = f"|reader:{self._model.signature.replace('|', ';')}"
+        self._backend = load_backend(role, config, settings.xling_cache)
+        self._backend.check()
+        self._prompt, self._language = prompt, task.language_name
+        self.signature = f"|reader:{self._backend.signature.replace('|', ';')}"
         self.answers: dict[ExtractionRequest, Any] = {}
+        self._repaired: set[ExtractionRequest] = set()
 
     def extract(self, pairs: Iterable[tuple[Any, ExtractionRequest | None]]) -> None:
         """Extract the answers that the rules leave, of pairs of their answer and the request.
@@ -96,20 +93,18 @@ class Extractor:
         """
         readable = [
             (answer, request) for answer, request in pairs
-            if request is not None and has_answer_text(request.response)
+            if request is not None and (strip_reasoning(request.response) or "").strip()
         ]  # fmt: skip
         unparsed = dict.fromkeys(request for answer, request in readable if answer is None)
         read = dict.fromkeys(request for answer, request in readable if answer is not None)
-        distinct: list[Any] = list(dict.fromkeys([*unparsed, *islice(read, _COMPARED)]))
-        if all(isinstance(request, LetterRequest) for request in distinct):
-            answers: Sequence[Any] = self._model.extract_letters(distinct)
-        else:
-            answers = self._model.extract_yes_no(distinct)
-        self.answers |= dict(zip(distinct, answers, strict=True))
+        distinct = list(dict.fromkeys([*unparsed, *islice(read, _COMPARED)]))
+        answers, repaired = extract_answers(distinct, self._prompt, self._language, self._backend)
+        self.answers |= answers
+        self._repaired |= repaired
 
     def repaired(self, request: ExtractionRequest) -> bool | None:
         """Return whether the model was asked again about a response; None if never."""
-        return request in self._model.repaired if request in self.answers else None
+        return request in self._repaired if request in self.answers else None
 
 
 def extraction_requests(
@@ -121,7 +116,5 @@ def extraction_requests(
         return []
     judge = config == task.settings.judge
     role = task.settings.judge_role(0) if judge else "answer_extractor"
-    return [
-        AuxiliaryRequest(role, request.fill(prompt, task.language_name), config.max_gen_toks)
-        for request in requests
-    ]
+    filled = (prompt.fill(material=r.material(), language=task.language_name) for r in requests)
+    return [AuxiliaryRequest(role, text, config.max_gen_toks) for text in filled]

@@ -24,7 +24,7 @@ from xling_tasks.failed_response import is_failed
 from xling_tasks.harness.backends import is_hosted, takes_seed, uses_answer_cache
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
-from xling_tasks.models.encoders import load_encoder
+from xling_tasks.models.metric_models import load_encoder
 from xling_tasks.scorers.consistency import Scorer
 from xling_tasks.tasks.auxiliary import (
     STAND_IN,

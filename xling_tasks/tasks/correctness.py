@@ -63,7 +63,8 @@ class CorrectnessTask(HealthTask):
             tuple(juror.name for juror in jurors),
             tuple(juror.spec.both_orders for juror in jurors),
         )
-        self.judges.check()
+        for backend in self.judges.judges:
+            backend.check()
 
     def score(self, answered: Sequence[Answered]) -> list[JudgedAnswer]:
         """Judge all answers that came in one batch."""
@@ -87,12 +88,13 @@ class CorrectnessTask(HealthTask):
         if self.judges is None:
             return row
         swapped = [vote.order_sensitive for vote in votes.votes if vote.swapped is not None]
+        responses = [result.texts for vote in votes.votes for result in vote if result]
         return row._replace(
             label=votes.label,
             no_majority=votes.no_majority,
             given=tuple(vote.result.label for vote in votes.votes),
             sensitive=tuple(swapped),
-            repaired=votes.count_repairs(),
+            repaired=[sum(len(texts) > 1 for texts in responses), sum(map(bool, responses))],
             record=self.judges.to_record(votes),
         )
 

@@ -23,7 +23,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import warn_once
 from xling_tasks.models.backend import load_backend
-from xling_tasks.models.claims import (
+from xling_tasks.models.judge_items import (
     EXTRACTION_TOKENS,
     ClaimExtraction,
     extract_claims,

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xling_tasks.cache.paths import cache_folder
+from xling_tasks.cache import cache_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.backends import (
     has_chat_template,

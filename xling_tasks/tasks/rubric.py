@@ -25,7 +25,7 @@ from xling_tasks.errors import DataError
 from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.backend import load_backend
-from xling_tasks.models.rubric import RubricInput, RubricItemResult, build_prompts, grade_items
+from xling_tasks.models.judge_items import RubricInput, RubricItemResult, build_prompts, grade_items
 from xling_tasks.tasks.auxiliary import STAND_IN, AuxiliaryRequest
 from xling_tasks.tasks.preflight import find_refused
 from xling_tasks.tasks.task import Answered, DocList, HealthTask, Request

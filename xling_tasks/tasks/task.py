@@ -43,7 +43,7 @@ from xling_tasks.harness.run import HarnessChanged, RunContext, clean_saved_resu
 from xling_tasks.lm.resumable import ResumableLM
 from xling_tasks.log import log, warn_once
 from xling_tasks.models.retry import failure_counts, failures_by_role
-from xling_tasks.models.translate.translator import FILE, SEQ2SEQ
+from xling_tasks.models.translate.translator import SEQ2SEQ
 from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
 from xling_tasks.secrets import redact, remember
 from xling_tasks.settings import Settings, model_args_in, temperatures
@@ -300,7 +300,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         config = getattr(self.settings, _MODEL_OF_PROMPT[prompt])
         if config is None or prompt != "translate":
             return config is not None
-        return config.model not in (FILE, SEQ2SEQ) and self.languages != ("en",)
+        return config.model != SEQ2SEQ and self.languages != ("en",)
 
     @property
     def language_name(self) -> str:

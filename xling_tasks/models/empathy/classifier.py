@@ -1,7 +1,7 @@
 """Trained empathy classifiers: which of EPITOME's mechanisms a response to a seeker's post has.
 
-A classifier is a folder made by `xling train-empathy`: `classifier.json` says what it is,
-`metrics.json` how well it does, and the other files are its backend's. Nothing is pickled.
+`classifier.json` in its folder says what it is, `metrics.json` how well it does; the other files
+are its backend's. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xling_metrics.base import library_version
 
@@ -27,21 +26,15 @@ FORMAT = 1
 _ABOUT, _METRICS = "classifier.json", "metrics.json"
 
 Model = LinearClassifier | TransformerClassifier
-BACKENDS: dict[str, type[Model]] = {
-    "linear": LinearClassifier, "transformer": TransformerClassifier,
-}  # fmt: skip
+BACKENDS: dict[str, type[Model]] = dict(linear=LinearClassifier, transformer=TransformerClassifier)
 
 
-@dataclass(frozen=True)
-class EmpathyClassifier:
-    """A classifier read from its folder; get one with `load_classifier`.
-
-    `card` has the measured scores, as in `metrics.json`.
-    """
+class EmpathyClassifier(NamedTuple):
+    """A classifier read from its folder; `card` has the measured scores, as in `metrics.json`."""
 
     signature: str
     card: dict[str, Any]
-    _model: Model = field(repr=False)
+    model: Model
 
     def profiles(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
         """Return the mechanisms present in each pair of seeker post and response, in English.
@@ -49,18 +42,14 @@ class EmpathyClassifier:
         Profiles are in the order of `MECHANISMS`; that of an empty response has none.
         """
         filled = [(seeker, response) for seeker, response in pairs if response.strip()]
-        profiles = iter(self._model.predict(filled))
+        profiles = iter(self.model.predict(filled))
         nothing = (False, False, False)
         return [next(profiles) if response.strip() else nothing for _, response in pairs]
 
 
 @functools.lru_cache(maxsize=4)
 def load_classifier(path: str) -> EmpathyClassifier:
-    """Read a classifier's folder, once per process.
-
-    Raises:
-        SettingError: If it holds none, or one that this version cannot read.
-    """
+    """Read a classifier's folder once per process; raise a SettingError if it holds none."""
     folder, location = user_path(path), f"--metadata empathy_classifier={path}"
     description, card = (_read_json(folder / name, location) for name in (_ABOUT, _METRICS))
     if description.get("format") != FORMAT or description.get("backend") not in BACKENDS:
@@ -76,24 +65,16 @@ def load_classifier(path: str) -> EmpathyClassifier:
         raise SettingError(
             f"{location}: cannot be loaded ({type(error).__name__}: {first}); train it again"
         ) from error
-    return EmpathyClassifier(_signature(description, digest_of(folder)), card, model)
-
-
-def trained_on(path: str) -> tuple[str, int]:
-    """Return the digest of the data a classifier was trained on, and the seed of its split.
-
-    Raises:
-        SettingError: If the folder holds none.
-    """
-    description = _read_json(user_path(path) / _ABOUT, f"--classifier {path}")
-    return str(description["data"]), int(description["seed"])
+    fields = {"format": FORMAT, "weights": digest_of(folder)}
+    fields |= {name: description[name] for name in ("data", "split", "seed")}
+    if description["backend"] == "transformer":
+        fields |= {name: library_version(name) for name in ("torch", "transformers")}
+    text = ",".join(f"{name}={value}" for name, value in fields.items())
+    return EmpathyClassifier(f"{description['backend']}({text})", card, model)
 
 
 def save_classifier(model: Model, folder: Path, description: Mapping[str, Any]) -> None:
-    """Write a model and what it is; the folder must be there and hold nothing else.
-
-    `about` has `backend`, `data` (digest), `seed`, `trained_with` and what else is worth knowing.
-    """
+    """Write a model, and its `backend`, `data` (digest), `seed` and `trained_with`."""
     model.save(folder)
     fields = {"format": FORMAT, "mechanisms": MECHANISMS, "split": "-".join(map(str, SPLIT))}
     _write_json(folder / _ABOUT, {**fields, **description})
@@ -113,15 +94,6 @@ def digest_of(folder: Path) -> str:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             digest.update(f"{name}\0{content}\n".encode())
     return digest.hexdigest()[:12]
-
-
-def _signature(description: Mapping[str, Any], weights: str) -> str:
-    fields = {"format": FORMAT, "weights": weights}
-    fields |= {name: description[name] for name in ("data", "split", "seed")}
-    if description["backend"] == "transformer":
-        fields |= {name: library_version(name) for name in ("torch", "transformers")}
-    text = ",".join(f"{name}={value}" for name, value in fields.items())
-    return f"{description['backend']}({text})"
 
 
 def _read_json(path: Path, location: str) -> dict[str, Any]:

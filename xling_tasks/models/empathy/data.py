@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -34,19 +34,12 @@ Profile = tuple[bool, bool, bool]
 
 
 class Pair(NamedTuple):
-    """One annotated pair of posts.
+    """One annotated pair of posts, with runs of white space made one space."""
 
-    Attributes:
-        group: Equal for pairs whose seeker posts have one text, up to case and punctuation.
-        seeker: The seeker's post, runs of white space made one space.
-        response: The response, likewise.
-        present: Whether each mechanism is there: level 1 or 2, not 0.
-    """
-
-    group: str
+    group: str  # equal for pairs whose seeker posts have one text, up to case and punctuation
     seeker: str
     response: str
-    present: Profile
+    present: Profile  # whether each mechanism is there: level 1 or 2, not 0
 
 
 class EmpathyData(NamedTuple):
@@ -64,17 +57,8 @@ class Split(NamedTuple):
     test: tuple[int, ...]
 
 
-_Rows = dict[tuple[str, str, int], tuple[str, str, bool]]
-"""A pair's ids, and how many rows had them before -> its texts, and whether it has a mechanism."""
-
-
 def load(folder: Path) -> EmpathyData:
-    """Read the three files of a folder.
-
-    Raises:
-        DataError: If a file or column is missing, a field is empty or a level none, or a pair is in
-            one file and not in another; names file, row and field.
-    """
+    """Read the three files of a folder; raise a DataError that names file, row and field."""
     if not folder.is_dir():
         raise DataError(f"{folder}: {no_such(folder, 'folder')}; --data takes EPITOME's CSV files")
     files = [_read_file(folder / name) for name in FILES]
@@ -86,25 +70,26 @@ def load(folder: Path) -> EmpathyData:
                     "row with this sp_id and rp_id; the three files must hold the same pairs "
                     "equally often"
                 )
-    ids_by_text: dict[str, set[str]] = defaultdict(set)
+    groups: dict[str, str] = {}
     for key, (seeker, _, _) in files[1].items():
-        ids_by_text[_fold(seeker)].add(key[0])
+        groups[_fold(seeker)] = min(key[0], groups.get(_fold(seeker), key[0]))
     pairs = []
     for key in files[0]:
         seeker, response, _ = files[1][key]
         a, b, c = (rows[key][2] for rows in files)
-        pairs.append(Pair(min(ids_by_text[_fold(seeker)]), seeker, response, (a, b, c)))
+        pairs.append(Pair(groups[_fold(seeker)], seeker, response, (a, b, c)))
     digest = hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()[:12]
     return EmpathyData(tuple(pairs), digest)
 
 
-def _read_file(path: Path) -> _Rows:
+def _read_file(path: Path) -> dict[tuple[str, str, int], tuple[str, str, bool]]:
+    """Return a pair's ids, and how many rows had them before -> texts, and if the mechanism is."""
     (table,) = read_tables(path)
     table.require(COLUMNS)
-    rows: _Rows = {}
+    rows: dict[tuple[str, str, int], tuple[str, str, bool]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for number in table.rows:
-        cells = [collapse_whitespace(table.text(number, name) or "") for name in COLUMNS]
+        cells = [" ".join((table.text(number, name) or "").split()) for name in COLUMNS]
         for name, cell in zip(COLUMNS[:4], cells, strict=False):
             if not cell:
                 raise DataError(f"{table.location(number, name)}: the field is empty; fill it in")
@@ -122,9 +107,7 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
 
     The draw follows from the seed and the groups' names alone: neither the order of the rows nor
     a library's version changes it. Of n groups, n * 20% go to test and n * 5% to dev, halves up.
-
-    Raises:
-        DataError: If a part would be empty.
+    Raises a DataError if a part would be empty.
     """
     groups = sorted({pair.group for pair in pairs}, key=lambda name: digest_of(seed, name))
     n_dev, n_test = ((len(groups) * percent + 50) // 100 for percent in SPLIT[1:])
@@ -141,11 +124,6 @@ def split(pairs: Sequence[Pair], seed: int) -> Split:
     return Split(*map(tuple, parts))
 
 
-def collapse_whitespace(text: str) -> str:
-    """Return the text with runs of white space made one space, none around it."""
-    return " ".join(text.split())
-
-
 def _fold(text: str) -> str:
     """Return a post up to case, punctuation and white space."""
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -155,46 +133,3 @@ def _fold(text: str) -> str:
 def digest_of(*parts: object) -> str:
     """Return the digest of some parts: by it there is an order that is random but fixed."""
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
-
-
-# Seeker posts that a classifier was not trained on, drawn as a set of prompts: whoever scores
-# answers to posts that the classifier has learnt from scores what it remembers.
-
-
-class Post(NamedTuple):
-    """A seeker post, and which mechanisms any of its responses has."""
-
-    id: str
-    text: str
-    shown: Profile
-
-
-def held_out(data: EmpathyData, seed: int) -> list[Post]:
-    """Return every seeker post of the test part, in the order of the data."""
-    groups: dict[str, list[Pair]] = defaultdict(list)
-    for index in split(data.pairs, seed).test:
-        groups[data.pairs[index].group].append(data.pairs[index])
-    posts = []
-    for group, pairs in groups.items():
-        a, b, c = (any(pair.present[column] for pair in pairs) for column in range(3))
-        posts.append(Post(f"epitome-{digest_of(group)[:10]}", pairs[0].seeker, (a, b, c)))
-    return posts
-
-
-def draw(posts: list[Post], n: int, seed: int) -> list[Post]:
-    """Draw n posts, each stratum of `shown` in proportion (largest remainders), ordered by id.
-
-    Raises:
-        DataError: If there are fewer than n.
-    """
-    if n > len(posts):
-        raise DataError(f"--n {n}: the test part has {len(posts)} seeker posts")
-    strata: dict[Profile, list[Post]] = defaultdict(list)
-    for post in sorted(posts, key=lambda post: digest_of(seed, post.id)):
-        strata[post.shown].append(post)
-    exact = {profile: n * len(stratum) / len(posts) for profile, stratum in strata.items()}
-    quota = {profile: int(number) for profile, number in exact.items()}
-    by_remainder = sorted(exact, key=lambda profile: (quota[profile] - exact[profile], profile))
-    for profile in by_remainder[: n - sum(quota.values())]:
-        quota[profile] += 1
-    return sorted(post for profile, stratum in strata.items() for post in stratum[: quota[profile]])

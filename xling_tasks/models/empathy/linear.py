@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from xling_tasks.models.empathy.data import Pair, Profile, collapse_whitespace
+from xling_tasks.models.empathy.data import Pair, Profile
 
 VOCABULARY, WEIGHTS = FILES = ("vocabulary.json", "weights.npz")
 """What `save` writes: the terms, which are words of the training posts, and all numbers."""
@@ -23,8 +22,7 @@ _FEWEST = 2  # posts that have a term, for it to count
 _C = 1.0  # best in 5-fold cross-validation on the train part of seed 0, of 1, 3, 10, 30
 
 
-@dataclass(frozen=True)
-class LinearClassifier:
+class LinearClassifier(NamedTuple):
     """A fitted model: a TfidfVectorizer, and 3 x (n terms + 1) weights, the intercept last."""
 
     terms: Any
@@ -71,7 +69,7 @@ def fit(pairs: Sequence[Pair], seed: int = 0) -> LinearClassifier:
 
 
 def _read(response: str) -> str:
-    return collapse_whitespace(response).lower().replace("’", "'")
+    return " ".join(response.split()).lower().replace("’", "'")
 
 
 def _vectorizer(vocabulary: Sequence[str] | None = None) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 from xling_metrics.classification import classification_scores
@@ -18,29 +17,17 @@ _DECAY = 0.01
 _MAX_NORM = 1.0  # of the gradient
 
 
-@dataclass(frozen=True)
-class TrainSettings:
-    """How to train.
+class TrainSettings(NamedTuple):
+    """How to train."""
 
-    Attributes:
-        model: Hub id or folder of an encoder.
-        revision: The Hub's commit, tag or branch.
-        epochs: At most.
-        patience: Epochs without a better dev part after which training ends.
-        batch_size: Pairs per step.
-        lr: Highest learning rate, of AdamW.
-        max_tokens: Longer texts are cut; never above what the encoder takes.
-        device: By default the GPU if torch finds one.
-    """
-
-    model: str = "answerdotai/ModernBERT-large"
-    revision: str | None = None
-    epochs: int = 8
-    patience: int = 2
-    batch_size: int = 16
-    lr: float = 2e-5
-    max_tokens: int = 512
-    device: str | None = None
+    model: str = "answerdotai/ModernBERT-large"  # Hub id or folder of an encoder
+    revision: str | None = None  # the Hub's commit, tag or branch
+    epochs: int = 8  # at most
+    patience: int = 2  # epochs without a better dev part after which training ends
+    batch_size: int = 16  # pairs per step
+    lr: float = 2e-5  # highest learning rate, of AdamW
+    max_tokens: int = 512  # longer texts are cut; never above what the encoder takes
+    device: str | None = None  # by default the GPU if torch finds one
 
 
 def fit(
@@ -49,9 +36,7 @@ def fit(
     """Train, and leave the model as it was after the epoch that was best on dev.
 
     The best is the highest macro F1 (mean of the mechanisms), at equal ones the lowest loss.
-
-    Raises:
-        SettingError: If the encoder cannot be loaded.
+    Raises a SettingError if the encoder cannot be loaded.
     """
     import torch
 
@@ -68,7 +53,6 @@ def fit(
         for epoch in range(settings.epochs):
             loss = _one_epoch(model, train, optimizer, schedule, bar)
             dev_loss, dev_f1 = _evaluate(model, dev)
-            model.history.append({"train_loss": loss, "dev_loss": dev_loss, "dev_f1": dev_f1})
             bar.set_postfix(dev_f1=f"{dev_f1:.3f}", loss=f"{loss:.3f}")
             if best is None or (dev_f1, -dev_loss) > best[0]:
                 state = {name: w.detach().cpu().clone() for name, w in network.state_dict().items()}
@@ -107,7 +91,7 @@ def _start(settings: TrainSettings, seed: int) -> TransformerClassifier:
     limit = min(settings.max_tokens, int(tokenizer.model_max_length), positions)
     commit = getattr(config, "_commit_hash", None) or settings.revision
     made_of = {"model": settings.model, "revision": commit, "max_tokens": limit}
-    return TransformerClassifier(made_of, settings.batch_size, device, [], network, tokenizer)
+    return TransformerClassifier(made_of, settings.batch_size, device, network, tokenizer)
 
 
 def _one_epoch(
@@ -143,10 +127,6 @@ def _evaluate(model: TransformerClassifier, pairs: Sequence[Pair]) -> tuple[floa
     logits = torch.tensor(model.logits([(pair.seeker, pair.response) for pair in pairs]))
     labels = torch.tensor([pair.present for pair in pairs])
     loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels.float())
-    scores = [
-        classification_scores(gold, predicted).macro_f1 or 0.0
-        for gold, predicted in zip(
-            labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True
-        )
-    ]
+    columns = zip(labels.T.int().tolist(), (logits > 0).T.int().tolist(), strict=True)
+    scores = [classification_scores(*column).macro_f1 or 0.0 for column in columns]
     return float(loss), sum(scores) / len(scores)

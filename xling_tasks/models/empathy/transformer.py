@@ -11,9 +11,8 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xling_metrics.base import replace_lone_surrogates
 
@@ -22,25 +21,14 @@ from xling_tasks.models.empathy.data import MECHANISMS, Profile
 _WEIGHTS, _NETWORK, _ENCODER = "weights.safetensors", "network.json", "encoder"
 
 
-@dataclass(frozen=True)
-class TransformerClassifier:
-    """A fitted model.
+class TransformerClassifier(NamedTuple):
+    """A fitted model."""
 
-    Attributes:
-        made_of: The encoder's name, the commit its revision led to, `max_tokens`,
-            `epochs_trained`.
-        batch_size: Pairs per forward pass.
-        device: Where it computes.
-        history: By epoch the mean training loss, the dev part's loss and macro F1 (mean of the
-            mechanisms, fraction), before a refit.
-    """
-
-    made_of: dict[str, Any]
-    batch_size: int
+    made_of: dict[str, Any]  # encoder, the commit of its revision, `max_tokens`, `epochs_trained`
+    batch_size: int  # pairs per forward pass
     device: str
-    history: list[dict[str, float]]
-    network: Any = field(repr=False)
-    _tokenizer: Any = field(repr=False)
+    network: Any
+    tokenizer: Any
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Profile]:
         """Return the mechanisms present in each (seeker post, response): logit above 0."""
@@ -53,7 +41,7 @@ class TransformerClassifier:
         network = copy.deepcopy(self.network).cpu()
         save_model(network, str(folder / _WEIGHTS))
         network.encoder.config.save_pretrained(folder / _ENCODER)
-        self._tokenizer.save_pretrained(folder / _ENCODER)
+        self.tokenizer.save_pretrained(folder / _ENCODER)
         text = json.dumps(self.made_of, indent=2, ensure_ascii=False) + "\n"
         (folder / _NETWORK).write_text(text, encoding="utf-8", newline="\n")
 
@@ -71,7 +59,7 @@ class TransformerClassifier:
         network = build_network(AutoModel.from_config(config).float())
         load_model(network, str(folder / _WEIGHTS))
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        return cls(made_of, 32, device, [], network.to(device).eval(), tokenizer)
+        return cls(made_of, 32, device, network.to(device).eval(), tokenizer)
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, ...]]:
         """Return for each pair a number per mechanism; above 0 is present."""
@@ -92,7 +80,7 @@ class TransformerClassifier:
         """Return ids and mask of the posts, ids and mask of the responses, each pairs x tokens."""
         tensors = []
         for texts in zip(*pairs, strict=True):
-            encoded = self._tokenizer(
+            encoded = self.tokenizer(
                 [_clean(text) for text in texts], padding=True, truncation=True,
                 max_length=self.made_of["max_tokens"], return_tensors="pt",
             )  # fmt: skip

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
-
-from xling_metrics.languages import language_code
 
 TRIES = 3  # times that a degenerate translation is redone by sampling, as in arXiv:2505.21999
 SAMPLING = {"do_sample": True, "temperature": 0.7, "top_p": 0.95}
@@ -17,52 +14,11 @@ MORE_ROOM = 4  # times the room for a translation that was cut off
 UNFINISHED, CUT_OFF = "unfinished", "cut off"
 
 
-class Translator(ABC):
-    """A translator; get one with `load_translator`."""
-
-    @property
-    @abstractmethod
-    def signature(self) -> str:
-        """How its translations are made, in one line."""
-
-    @abstractmethod
-    def check(self, *pairs: tuple[str, str]) -> None:
-        """Fail before a run rather than after it.
-
-        Raises:
-            XlingError: If the translator cannot be reached, or does not know a language.
-            ImportError: If a language's sentence splitter is not installed.
-        """
-
-    def translate(self, texts: Sequence[str], source: str, target: str = "en") -> list[str | None]:
-        """Return one translation per text, in order; None where there is none.
-
-        Equal texts are translated once. Text without letters comes back as it is, up to its digits,
-        and so does any text whose language is `target` already.
-
-        Raises:
-            SettingError: If the translator does not know one of the languages.
-        """
-        if language_code(source) == language_code(target):
-            return list(texts)
-        translations = self._translate(list(dict.fromkeys(texts)), source, target)
-        return [translations[text] for text in texts]
-
-    @abstractmethod
-    def _translate(self, texts: Sequence[str], source: str, target: str) -> dict[str, str | None]:
-        """Return the translation of each of some distinct texts."""
-
-
 class Attempt(NamedTuple):
-    """How a segment is translated.
+    """How a segment is translated."""
 
-    Attributes:
-        number: 0 for greedy decoding; above, sampling with a seed of the segment and the number.
-        room: Times the usual length that the translation may have.
-    """
-
-    number: int = 0
-    room: int = 1
+    number: int = 0  # 0: greedy; above: sampling with a seed of the segment and the number
+    room: int = 1  # times the usual length that the translation may have
 
     def next(self, reason: str) -> Attempt | None:
         """Return the attempt after one that brought no translation; None after the last."""
@@ -72,18 +28,13 @@ class Attempt(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a model gave for one segment.
+    """What a model gave for one segment."""
 
-    Attributes:
-        text: The text, perhaps empty; None without a whole one.
-        reason: Why there is no translation: `UNFINISHED`, `CUT_OFF`, a fault of `find_faults`, or
-            why the request failed; else ''.
-        failed: Whether the request failed, so that nothing is known of the translation.
-    """
-
-    text: str | None
+    text: str | None  # perhaps empty; None without a whole one
+    # Why there is no translation: `UNFINISHED`, `CUT_OFF`, a fault of `find_faults`, or why the
+    # request failed.
     reason: str = ""
-    failed: bool = False
+    failed: bool = False  # whether the request failed, so that nothing is known of the translation
 
 
 KeepOutput = Callable[[str, Output], None]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import Any
 
 from xling_metrics.languages import Language
 
-from xling_tasks.cache.paths import cache_key
+from xling_tasks.cache import cache_key
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.failed_response import FailedResponse, ModelResponse
 from xling_tasks.harness.backends import may_be_cut, takes_seed
 from xling_tasks.models.backend import load_backend
-from xling_tasks.models.http_api import ApiRequest, is_api_backend
+from xling_tasks.models.http_api import is_api_backend
 from xling_tasks.models.model_config import ModelConfig
 from xling_tasks.models.translate.base import (
     CUT_OFF,
@@ -35,11 +34,7 @@ _LATIN, _OTHER = 2.5, 0.8
 
 
 class ChatTranslator:
-    """A model of the harness as a translator, with the attributes and methods of `Seq2Seq`.
-
-    A text that would not fit into `max_gen_toks` is split into paragraphs. `identity` is None if it
-    is unknown, so that nothing can be cached.
-    """
+    """A model of the harness as a translator, with the attributes and methods of `Seq2Seq`."""
 
     unit = "text"
 
@@ -48,7 +43,10 @@ class ChatTranslator:
     ) -> None:
         self._backend = load_backend("translator", config, cache)
         self._prompt, self._room = prompt, config.max_gen_toks
-        self._escape = escape_for(_tokenizer_of(self._backend.lm))
+        tokenizer = None
+        with contextlib.suppress(Exception):  # one may be loaded, or fetched, only when asked for
+            tokenizer = getattr(self._backend.lm, "tokenizer", None)
+        self._escape = escape_for(tokenizer)
         details = (self._backend.chat, prompt.digest, config.max_gen_toks, CLEANING)
         identity = self._backend.identity
         self.identity = identity and ("harness", *identity, *details)
@@ -78,40 +76,33 @@ class ChatTranslator:
         segments = sorted(segments, key=lambda segment: (-len(segment), segment))
         kwargs = self._backend.gen_kwargs() | (SAMPLING if attempt.number else {})
         kwargs["max_gen_toks"] *= attempt.room
-        # Backends in this process take no seed with a request: they draw from torch's generator.
-        is_single = bool(attempt.number) and not takes_seed(self._backend.lm)
         names = {"source_language": source.name, "target_language": target.name}
-        for part in [[segment] for segment in segments] if is_single else [segments]:
-            prompts = [self._prompt.fill(text=self._escape(segment), **names) for segment in part]
+        prompts = [self._prompt.fill(text=self._escape(segment), **names) for segment in segments]
+        requests = self._backend.requests(prompts, kwargs)
+        if attempt.number and takes_seed(self._backend.lm):  # or they would be sent one seed
             seeds = [int(cache_key(prompt, attempt.number)[:7], 16) for prompt in prompts]
-            requests = self._backend.requests(prompts, kwargs)
-            if attempt.number and not is_single:  # or they would be sent one seed
-                requests = [ApiRequest(request.context, {**kwargs, "seed": seed})
-                            for request, seed in zip(requests, seeds, strict=True)]  # fmt: skip
+            requests = [request._replace(gen_kwargs={**kwargs, "seed": seed})
+                        for request, seed in zip(requests, seeds, strict=True)]  # fmt: skip
 
-            def keep_response(i: int, response: ModelResponse, part: list[str] = part) -> None:
-                keep(part[i], self._read(response, part[i], target, kwargs["max_gen_toks"]))
+        def keep_response(i: int, response: ModelResponse) -> None:
+            keep(segments[i], self._read(response, segments[i], target, kwargs["max_gen_toks"]))
 
-            with torch_seed(seeds[0]) if is_single else contextlib.nullcontext():
-                self._backend.client.send(requests, keep_response)
+        # Backends in this process take no seed with a request: they draw from torch's generator.
+        seed = int(cache_key(prompts, attempt.number)[:7], 16)
+        is_api = is_api_backend(self._backend.lm)
+        with contextlib.nullcontext() if is_api else torch_seed(seed):
+            self._backend.client.send(requests, keep_response)
 
     def _read(
-        self, response: ModelResponse, segment: str, target: Language, times_longer: int
+        self, response: ModelResponse, segment: str, target: Language, max_tokens: int
     ) -> Output:
         """Return what a response says; an empty one is redone like a degenerate translation."""
         if isinstance(response, FailedResponse):
             return Output(None, response.reason, failed=True)
-        api = is_api_backend(self._backend.lm)
-        is_known = response.finish_reason or not api
-        cut = is_known and may_be_cut(self._backend.lm, response, times_longer)
+        lm = self._backend.lm
+        is_known = response.finish_reason or not is_api_backend(lm)
+        cut = is_known and may_be_cut(lm, response, max_tokens)
         return Output(clean(response, segment, target), CUT_OFF if cut else "")
-
-
-def _tokenizer_of(lm: Any) -> Any:
-    try:
-        return getattr(lm, "tokenizer", None)
-    except Exception:  # loaded, or even fetched, only when asked for
-        return None
 
 
 # What chat models write around a translation.

@@ -1,9 +1,8 @@
 """Which translations are none: what a translation model returns when it fails without saying so.
 
-The tests are one-sided: they find the failures that ruin a score (loops, untranslated text, the
-wrong language, text lost or made up), and must let real translations of medical prose pass, since
-what they reject leaves its whole answer unscored. A model that declines to translate a text gives a
-short one in its place, which has the wrong length.
+The tests find the failures that ruin a score (loops, untranslated text, the wrong language, text
+lost or made up), and must let real translations of medical prose pass, since what they reject
+leaves its whole answer unscored.
 """
 
 from __future__ import annotations
@@ -93,7 +92,9 @@ def _find_fault(source: str, text: str, source_language: str, target_language: s
         return "empty"
     if repeats(text) and not repeats(source):
         return "repeated"
-    if _is_copied(source, text) or _has_source(source, text, source_language):
+    stripped = source.strip(" .。!?।！？")
+    is_whole = len(LETTER.findall(stripped)) >= _COPIED_LETTERS * _language(source_language).density
+    if (is_whole and stripped in text) or _is_copied(source, text):
         return "copy"
     if _CANNOT_TRANSLATE.search(text) and not _CANNOT_TRANSLATE.search(source):
         return "declined"
@@ -128,12 +129,6 @@ def _has_loop(words: list[str]) -> bool:
             if letters and runs[end] >= times * length:
                 return True
     return False
-
-
-def _has_source(source: str, text: str, source_language: str) -> bool:
-    stripped = source.strip(" .。!?।！？")
-    n = len(LETTER.findall(stripped))
-    return n >= _COPIED_LETTERS * _language(source_language).density and stripped in text
 
 
 def _is_copied(source: str, text: str) -> bool:

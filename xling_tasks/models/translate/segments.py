@@ -1,10 +1,9 @@
 """A text split into segments to translate, and joined again in the same shape.
 
 Sentences come from sentencex: it has rules for ar bn de el en es fr gu hi it ja kn ml nl pa pl pt
-ru ta te, takes Slovak's for cs, and general ones (every script's sentence marks, abbreviations of
-English) for fa he id ko ro tr ur vi zh. Thai, written without full stops and without spaces between
-words, goes through pythainlp's crfcut (the extra `th`). Line breaks, list marks and segments
-without letters are not translated: they stay what they are.
+ru ta te, and general ones for cs fa he id ko ro tr ur vi zh. Thai, without full stops and spaces,
+goes through pythainlp's crfcut (extra `th`). Line breaks, list marks and segments without letters
+stay what they are.
 """
 
 from __future__ import annotations
@@ -64,7 +63,8 @@ class SegmentedText(NamedTuple):
         remaining, unspaced = iter(translations), _is_unspaced(target)
         parts = [self.start]
         for i, segment in enumerate(self.segments):
-            text = next(remaining) if segment.translatable else _use_ascii_digits(segment.text)
+            digits = (str(unicodedata.digit(c)) if c.isdecimal() else c for c in segment.text)
+            text = next(remaining) if segment.translatable else "".join(digits)
             if text is None:
                 return None
             following = self.segments[i + 1].text if i + 1 < len(self.segments) else ""
@@ -73,11 +73,7 @@ class SegmentedText(NamedTuple):
 
 
 def split_sentences(text: str, language: str) -> SegmentedText:
-    """Split a text into sentences.
-
-    Raises:
-        ImportError: If the language's splitter is not installed; the message names the extra.
-    """
+    """Split a text into sentences; raise an ImportError that names the extra of a splitter."""
     code = language_code(language)
     longest = _LONGEST_UNSPACED if _is_unspaced(code) else _LONGEST
     start, lines = _split_lines(text)
@@ -88,7 +84,9 @@ def split_sentences(text: str, language: str) -> SegmentedText:
         stretches = [line[:position]] if position else []
         for sentence in _align(line[position:], _split_line(line[position:], code)):
             stretches += _cut(sentence, longest)
-        segments += [_segment(stretch) for stretch in stretches]
+        for stretch in stretches:
+            core = stretch.rstrip()
+            segments.append(Segment(core, stretch[len(core) :], bool(LETTER.search(core))))
         segments[-1] = segments[-1]._replace(gap=segments[-1].gap + gap)
     return SegmentedText(start, tuple(segments))
 
@@ -124,11 +122,6 @@ def _split_lines(text: str) -> tuple[str, list[tuple[str, str]]]:
 def _is_unspaced(language: str) -> bool:
     row = find_language(language)
     return row is not None and row.unspaced
-
-
-def _segment(stretch: str) -> Segment:
-    text = stretch.rstrip()
-    return Segment(text, stretch[len(text) :], bool(LETTER.search(text)))
 
 
 def _split_line(text: str, code: str) -> list[str]:
@@ -176,7 +169,3 @@ def _gap(segment: Segment, following: str, unspaced: bool) -> str:
         return "" if segment.translatable and segment.gap.isspace() else segment.gap
     closes = unicodedata.category(following[0]) in ("Pe", "Pf", "Po")
     return segment.gap or ("" if closes or not segment.translatable else " ")
-
-
-def _use_ascii_digits(text: str) -> str:
-    return "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in text)

@@ -1,20 +1,20 @@
-"""Translation by a transformers encoder-decoder: NLLB-200, M2M-100, MADLAD-400 or Marian.
+"""Translation by NLLB-200 or Marian, encoder-decoders of transformers (extra `hf`).
 
-Needs the extra `hf` (and sentencepiece for M2M-100 and Marian). Weights are loaded on the CPU when
-the translator is checked, and moved to the accelerator when there is something to translate, so
-that until then the model under test has it to itself.
+Weights are loaded on the CPU when the translator is checked, and moved to the accelerator when it
+is needed: until then the model under test has it to itself.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from xling_metrics.languages import Language
 
-from xling_tasks.cache.paths import cache_key
+from xling_tasks.cache import cache_key
 from xling_tasks.errors import BackendError, SettingError, refuse_unknown
 from xling_tasks.log import log
 from xling_tasks.models.model_config import ModelConfig
@@ -27,12 +27,7 @@ from xling_tasks.models.translate.base import (
     escape_for,
     torch_seed,
 )
-from xling_tasks.models.translate.families import Pair, build_pair, detect_family
-from xling_tasks.models.translate.segments import (
-    SegmentedText,
-    require_splitter,
-    split_sentences,
-)
+from xling_tasks.models.translate.segments import SegmentedText, require_splitter, split_sentences
 
 DECODING = 1
 """Counts up when decoding changes, so that cached outputs are not mixed."""
@@ -42,33 +37,47 @@ _DTYPES = ("float32", "bfloat16", "float16")
 _BATCH = 16  # sentences to a forward pass
 _GIVE_UP_AFTER = 3  # failed passes in a row
 
-# A translation has at most this many tokens per token of its source, and these on top. Longer ones
-# are loops: across languages one vocabulary rarely spends more than twice the tokens on a sentence.
+# A translation has at most this many tokens per token of its source, and these on top: across
+# languages one vocabulary rarely spends more than twice the tokens on a sentence.
 _TOKENS_PER_TOKEN, _TOKENS_MORE = 3, 32
 
 
 class Seq2Seq:
     """One encoder-decoder on one device, which translates sentences.
 
-    Attributes:
-        unit: What a segment is: `sentence` or `text`.
-        batch: Sentences to a forward pass.
-        identity: What makes its outputs what they are.
-        signature: The fields of the translator's signature that it decides.
+    `identity` is what makes its outputs what they are, `signature` has its fields of a signature.
     """
 
-    unit = "sentence"
+    unit = "sentence"  # what a segment is
 
     def __init__(self, config: ModelConfig) -> None:
         args, self.batch = validate_args("translator", config)
-        self.name = str(args["pretrained"])
-        self.dtype = str(args.get("dtype") or "float32")
+        try:
+            from transformers import AutoConfig, AutoTokenizer
+        except ImportError as error:
+            raise BackendError(
+                'translator: seq2seq models need torch: pip install "xling-tasks[hf]"'
+            ) from error
+        self.name, self.dtype = str(args["pretrained"]), str(args.get("dtype") or "float32")
         self._device, self._device_map = args.get("device"), args.get("device_map")
-        self._config, self._tokenizer = self._load_config(args.get("revision"))
-        self.revision = _revision(self.name, args.get("revision"), self._config)
+        source = {"revision": args.get("revision") or "main", "trust_remote_code": False}
+        try:
+            model_config = AutoConfig.from_pretrained(self.name, **source)
+            self._tokenizer = AutoTokenizer.from_pretrained(self.name, **source)
+        except Exception as error:
+            raise _not_loaded(self.name, error) from error
+        kind, self._ids_by_token = model_config.model_type, self._tokenizer.get_vocab()
+        is_nllb = kind in ("m2m_100", "nllb-moe") and "eng_Latn" in self._ids_by_token
+        self._is_marian = kind == "marian"
+        if not is_nllb and not self._is_marian:
+            raise SettingError(
+                f"translator.model_args.pretrained: {self.name} (model type {kind!r}) is no NLLB "
+                'or Marian model; a language model translates with {"model": "hf", "model_args": '
+                '{"pretrained": ...}}'
+            )
+        self.revision = _revision(self.name, args.get("revision"), model_config)
         self._escape = escape_for(self._tokenizer)
-        self._family = detect_family(self.name, self._config, self._tokenizer)
-        self._positions = int(getattr(self._config, "max_position_embeddings", None) or 1024)
+        self._positions = int(getattr(model_config, "max_position_embeddings", None) or 1024)
         self.identity = ("seq2seq", self.name, self.revision, self.dtype, DECODING)
         self.signature = {"model": f"{self.name}@{self.revision}", "dtype": self.dtype}
         self._model: Any = None
@@ -79,12 +88,27 @@ class Seq2Seq:
             self._model = self._load()
 
     def check_pair(self, source: Language, target: Language) -> None:
-        """Check the pair and the splitter."""
-        self._pair(source, target)
+        """Raise a SettingError if the model does not know a language; look for the splitter."""
+        self._take_languages(source, target)
         require_splitter(source.code)
 
-    def _pair(self, source: Language, target: Language) -> Pair:
-        return build_pair(self._family, self.name, self._tokenizer, source, target)
+    def _take_languages(self, source: Language, target: Language) -> tuple[str, int | None]:
+        """Return what stands before a text, and the first token of its translation."""
+        tokenizer, ids = self._tokenizer, self._ids_by_token
+        if not self._is_marian and {source.nllb, target.nllb} <= ids.keys():
+            tokenizer.src_lang = source.nllb
+            return "", ids[target.nllb]
+        if self._is_marian:
+            codes = tokenizer.supported_language_codes
+            tokens = [f">>{alias}<< " for alias in target.aliases if f">>{alias}<<" in codes]
+            sides = (tokenizer.source_lang, source), (tokenizer.target_lang, target)
+            covers = all(label is None or _covers(label, language) for label, language in sides)
+            if covers and (tokens or not codes):
+                return tokens[0] if tokens else "", None
+        raise SettingError(
+            f"translator.model_args.pretrained: {self.name} does not translate {source.name} "
+            f"({source.code!r}) to {target.name} ({target.code!r})"
+        )
 
     def segment(self, text: str, source: Language, target: Language) -> SegmentedText:
         """Split a text into sentences: long inputs degrade these models (arXiv:2505.21999)."""
@@ -96,8 +120,8 @@ class Seq2Seq:
     ) -> None:  # fmt: skip
         """Translate in batches, the longest first: little padding, and a lack of memory shows.
 
-        A batch that fails (memory, a sentence that breaks it) is halved until its cause is alone.
-        After three failures in a row nothing more is asked.
+        A batch that fails is halved until its cause is alone; after three failures in a row
+        nothing more is asked.
         """
         tokens = self._tokenizer(segments, add_special_tokens=False)["input_ids"]
         length = dict(zip(segments, map(len, tokens), strict=True))
@@ -115,8 +139,7 @@ class Seq2Seq:
                     failed = 0
                 except Exception:
                     if len(batch) > 1:
-                        half = len(batch) // 2
-                        batches += [batch[half:], batch[:half]]
+                        batches += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
                         continue
                     log.exception("translator: a call failed")
                     failed += 1
@@ -132,30 +155,32 @@ class Seq2Seq:
         beyond the model's positions is left out rather than cut.
         """
         import torch
+        from transformers import GenerationConfig
 
-        pair, model = self._pair(source, target), self._ready()
-        if pair.source is not None:
-            self._tokenizer.src_lang = pair.source
-        prompts = [pair.prefix + self._escape(text) for text in sentences]
-        rows = self._tokenizer(prompts)["input_ids"]
+        (prefix, first), model = self._take_languages(source, target), self._ready()
+        self._tokenizer.padding_side = "right"
+        rows = self._tokenizer([prefix + self._escape(text) for text in sentences])["input_ids"]
         fitting = [i for i, row in enumerate(rows) if len(row) <= self._positions]
         translations: list[str | None] = [None] * len(sentences)
         if not fitting:
             return translations
-        self._tokenizer.padding_side = "right"
         inputs = self._tokenizer.pad({"input_ids": [rows[i] for i in fitting]}, return_tensors="pt")
         limits = [self._limit(len(rows[i])) for i in fitting]
         seed = int(cache_key(sentences, source.code, target.code, attempt)[:8], 16)
+        # Not the checkpoint's beams and penalties.
+        options: dict[str, Any] = {**SAMPLING, "top_k": 0} if attempt else {"do_sample": False}
+        decoding = GenerationConfig(
+            num_beams=1, max_new_tokens=max(limits), forced_bos_token_id=first,
+            **options, **self._special_ids,
+        )  # fmt: skip
         with torch.inference_mode(), torch_seed(seed):
-            generated = model.generate(
-                **inputs.to(model.device),
-                generation_config=self._decoding(pair, max(limits), attempt),
-            ).tolist()
+            inputs = inputs.to(model.device)
+            generated = model.generate(**inputs, generation_config=decoding).tolist()
         for i, row, limit in zip(fitting, generated, limits, strict=True):
-            translations[i] = self._text(row[1:], pair, limit)
+            translations[i] = self._text(row[1:], limit, first is not None)
         return translations
 
-    def _text(self, ids: list[int], pair: Pair, limit: int) -> str | None:
+    def _text(self, ids: list[int], limit: int, has_language: bool) -> str | None:
         """Return the text of the ids after the decoder's start; None without an end in the limit.
 
         The limit is the sentence's, not the batch's: a result must not depend on its neighbours.
@@ -165,23 +190,12 @@ class Seq2Seq:
         if length >= limit or length == len(ids):
             return None
         text: str = self._tokenizer.decode(
-            ids[pair.first is not None : length], skip_special_tokens=True,
-            clean_up_tokenization_spaces=False,
-        )  # fmt: skip
+            ids[has_language:length], skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
         return text.strip()
 
     def _limit(self, source_tokens: int) -> int:
         return min(_TOKENS_PER_TOKEN * source_tokens + _TOKENS_MORE, self._positions - 1)
-
-    def _decoding(self, pair: Pair, max_new_tokens: int, attempt: int) -> Any:
-        """Return greedy decoding or sampling, without the checkpoint's beams and penalties."""
-        from transformers import GenerationConfig
-
-        options: dict[str, Any] = {**SAMPLING, "top_k": 0} if attempt else {"do_sample": False}
-        return GenerationConfig(
-            num_beams=1, max_new_tokens=max_new_tokens, forced_bos_token_id=pair.first,
-            **options, **self._ids,
-        )  # fmt: skip
 
     def _ready(self) -> Any:
         """Return the model, on its device."""
@@ -206,7 +220,7 @@ class Seq2Seq:
         except Exception as error:
             raise _not_loaded(self.name, error) from error
         defaults = model.generation_config
-        self._ids = {
+        self._special_ids = {
             "decoder_start_token_id": defaults.decoder_start_token_id,
             "eos_token_id": self._tokenizer.eos_token_id,
             "pad_token_id": self._tokenizer.pad_token_id,
@@ -215,27 +229,9 @@ class Seq2Seq:
         model.generation_config = GenerationConfig()  # `generate` fills from it what we leave open
         return model
 
-    def _load_config(self, revision: str | None) -> tuple[Any, Any]:
-        try:
-            from transformers import AutoConfig, AutoTokenizer
-        except ImportError as error:
-            raise BackendError(
-                'translator: seq2seq models need torch: pip install "xling-tasks[hf]"'
-            ) from error
-        source = {"revision": revision or "main", "trust_remote_code": False}
-        try:
-            config = AutoConfig.from_pretrained(self.name, **source)
-            return config, AutoTokenizer.from_pretrained(self.name, **source)
-        except Exception as error:
-            raise _not_loaded(self.name, error) from error
-
 
 def validate_args(name: str, config: ModelConfig) -> tuple[Mapping[str, Any], int]:
-    """Return the model args of a seq2seq translator, and the sentences to a forward pass.
-
-    Raises:
-        SettingError: Naming the key that is wrong.
-    """
+    """Return the model args, and the sentences to a pass; raise a SettingError for a wrong key."""
     args, size = config.model_args, config.batch_size or _BATCH
     refuse_unknown(f"{name}.model_args.", args, _ARGS)
     if not isinstance(args.get("pretrained"), str) or not args["pretrained"]:
@@ -249,6 +245,16 @@ def validate_args(name: str, config: ModelConfig) -> tuple[Mapping[str, Any], in
     if not isinstance(size, int):
         raise SettingError(f"{name}.batch_size: must be a positive integer, got {size!r:.40}")
     return args, size
+
+
+def _covers(label: str, language: Language) -> bool:
+    """Return whether one end of a Marian model (`es`, `cat+spa`, `ROMANCE`) has a language."""
+    return any(
+        part in language.aliases
+        or part.lower() in language.marian
+        or (part.lower() == "mul" and language.ours)
+        for part in {label, *re.split(r"[+_]", label)}
+    )
 
 
 def _revision(name: str, requested: str | None, config: Any) -> str:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from xling_tasks.cache.response_cache import ResponseCache, open_cache
+from xling_tasks.cache import ResponseCache, open_cache
 
 
 def test_what_is_put_comes_back_exactly_and_the_last_counts(tmp_path):

@@ -1,1 +1,0 @@
-"""The cache of responses of the model under test, judges, translators and extractors."""
