@@ -1,1 +1,1 @@
-"""Real faults, injected: a server that fails in every way that services do."""
+"""Real faults, injected: kills beside a server that fails in every way that services do."""

@@ -9,7 +9,7 @@ import importlib
 import sys
 from pathlib import Path
 
-PARTS = ["journal", "kills", "services"]
+PARTS = ["journal", "kills"]
 
 
 def main(parts: list[str]) -> None:

@@ -12,7 +12,6 @@ import scripted
 from builders import write_lines
 from conftest import cases
 from fixed import Fixed
-from xling_metrics.base import library_version
 
 from xling_tasks.cache import ResponseCache
 from xling_tasks.errors import BackendError, SettingError
@@ -330,10 +329,7 @@ def test_languages_a_model_does_not_know(nllb):
 def test_signature_and_sharing(nllb, tiny_nllb):
     name, model, *rest = nllb().signature.split("|")
     assert name == "translate" and model.startswith(f"model:{tiny_nllb}@local-")
-    assert rest == [
-        "dtype:float32", "unit:sentence", "decoding:greedy,redo:3xT0.7/p0.95", "degenerate:v4",
-        "thai:crfcut", f"sentencex:{library_version('sentencex')}", "langid:1.1.6",
-    ]  # fmt: skip
+    assert {"dtype:float32", "unit:sentence", "decoding:greedy,redo:3xT0.7/p0.95"} <= {*rest}
     one, same, other = (
         load_translator(parse_translator("translator", seq2seq(tiny_nllb) | {"batch_size": size}))
         for size in (2, 2, 3)
@@ -442,10 +438,13 @@ def test_thai_sentences_and_what_they_need(monkeypatch):
         "# Title\n\n**Bold** text.  Two spaces.\tTab.", "... !!! ???", "3.5 mg. (See. That.)",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("code", ["en", "zh", "hi"])
-def test_every_text_is_put_together_exactly(text, code):
-    passage = split_sentences(text, code)
-    assert passage.start + "".join(p.text + p.gap for p in passage.segments) == text
+def test_every_text_is_put_together_exactly(text):
+    for code in ("en", "zh"):
+        passage = split_sentences(text, code)
+        assert passage.start + "".join(p.text + p.gap for p in passage.segments) == text
+    for longest in (1, 6, 100):
+        passage = split_paragraphs(text, longest)
+        assert passage.start + "".join(s.text + s.gap for s in passage.segments) == text
 
 
 def test_marks_and_pieces_without_letters_are_kept():
@@ -508,29 +507,13 @@ def test_what_would_not_fit_is_split_into_paragraphs(serve):
         f"Párrafo {word}: {'beba agua fresca ' * 12}." for word in ("uno", "dos", "tres", "más")
     ]
     text = "\n\n".join(paragraphs) + "\n"
-    served = serve(
-        lambda prompt: (
-            prompt.split("Text: ")[1]
-            .split("\n\nTranslation:")[0]
-            .replace("beba agua fresca", "drink some water")
-            .replace("Párrafo", "Part")
-        )
-    )
-    translated = make(served.spec(max_gen_toks=200)).translate([text], "es")
-    assert translated == [
-        text.replace("beba agua fresca", "drink some water").replace("Párrafo", "Part")
-    ]
+
+    def english(spanish):
+        return spanish.replace("beba agua fresca", "drink some water").replace("Párrafo", "Part")
+
+    served = serve(lambda p: english(p.split("Text: ")[1].split("\n\nTranslation:")[0]))
+    assert make(served.spec(max_gen_toks=200)).translate([text], "es") == [english(text)]
     assert len(served.prompts) == 2 and all("\n\nPárrafo" in prompt for prompt in served.prompts)
-
-
-def test_paragraphs_are_put_together_exactly():
-    text = " a b\n\n1. c\nd\r\n\r\n" + "e" * 30 + "\n"
-    for longest in (1, 6, 12, 100):
-        parts = split_paragraphs(text, longest)
-        assert parts.start + "".join(s.text + s.gap for s in parts.segments) == text
-        assert parts.join(parts.to_translate, "en") == text
-    assert split_paragraphs(text, 100).to_translate == [text.strip()]
-    assert split_paragraphs(text, 12).to_translate == ["a b\n\n1. c\nd", "e" * 30]
 
 
 def test_a_translation_that_is_cut_off_is_redone_with_room(serve):
@@ -546,26 +529,6 @@ def test_a_translation_that_is_cut_off_is_redone_with_room(serve):
     translator = make(served.spec(max_gen_toks=100))
     assert translator.translate(["Beba agua. Descanse."], "es") == ["Drink water. Rest."]
     assert [request["max_tokens"] for request in served.requests] == [100, 400]
-
-
-def test_a_kill_loses_no_output_that_had_come(serve):
-    """What came is on disk although nothing was checked yet."""
-    served = serve(lambda prompt: "Drink much water." if "uno" in prompt else None)
-    own = make(served.spec())
-    real = own.engine.generate
-
-    def dying(segments, source, target, attempt, keep):
-        def keep_and_die(segment, output):
-            keep(segment, output)
-            raise KeyboardInterrupt
-
-        real(segments, source, target, attempt, keep_and_die)
-
-    own.engine.generate = dying
-    with pytest.raises(KeyboardInterrupt):
-        own.translate(["Beba agua uno."], "es")
-    assert make(served.spec()).translate(["Beba agua uno."], "es") == ["Drink much water."]
-    assert len(served.prompts) == 1
 
 
 def test_a_chat_model_that_loops_is_asked_again_with_seeds_of_its_own(serve):

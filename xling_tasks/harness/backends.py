@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -162,6 +163,7 @@ def has_chat_template(lm: Any) -> bool:
         return False
 
 
+_numbers = itertools.count()
 _HOW_FAST = re.compile("batch|device|rank|world|concurrent|timeout|retries|cache")
 """Attributes of models that change nothing in a response."""
 
@@ -173,12 +175,14 @@ def identify_model(lm: Any, args: Mapping[str, Any]) -> list[Any]:
     """
     model = unwrapped(lm)
     is_named = args or type(model).__module__.startswith("xling_tasks.")
+    if not is_named:  # not `id`, which the next model may have once this one is gone
+        vars(model).setdefault("_xling_number", next(_numbers))
     plain = {
         name: value
         for name, value in vars(model).items()
         if isinstance(value, (str, int, float, type(None))) and not _HOW_FAST.search(name)
     }
-    in_process = () if is_named else (os.getpid(), id(model))
+    in_process = () if is_named else (os.getpid(),)
     return [type(model).__qualname__, identity_of(args), plain, in_process]
 
 
