@@ -19,26 +19,13 @@ from xling_tasks.logs.results import model_line
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.model_config import ModelConfig
 
-# Written down from what each argument does, not from the table.
-MOVES_BYTES = [
-    "batch_size=8", "max_batch_size=64", "num_concurrent=4", "timeout=30", "max_retries=5",
-    "device=cuda:1", "device_map=auto", "parallelize=true", "max_memory_per_gpu=10GB",
-    "max_cpu_memory=9GB", "offload_folder=/x", "gpu_memory_utilization=0.5",
-    "tensor_parallel_size=2", "data_parallel_size=2", "swap_space=4", "mem_fraction_static=0.7",
-    "tp_size=2", "dp_size=2", "enforce_eager=true", "max_num_seqs=8", "logits_cache=false",
-    "verify_certificate=false", "ca_cert_path=/x.pem", "header=X-Y", "auth_token=abc", "api_key=k",
-    "api_version=2024", "low_cpu_mem_usage=true", "download_dir=/d", "cache_dir=/c",
-    "chunked_prefill_size=128",
-]  # fmt: skip
-CHANGES_REPLIES = [
-    "model=a", "pretrained=b", "revision=c", "peft=d", "dtype=float16", "quantization=awq",
-    "load_in_4bit=true", "seed=7", "max_length=2048", "max_model_len=2048", "tokenizer=t",
-    "add_bos_token=true", "enable_thinking=false", "think_end_token=</think>",
-    "chat_template_args={}", "truncation=true", "load_format=dummy", "kv_cache_dtype=fp8",
-    "lora_local_path=/l", "temperature=0.5", "system_prompt_of_mine=x", "subfolder=s",
-    "base_url=http://other:1/v1", "trust_remote_code=true", "gguf_file=x.gguf", "eos_string=</s>",
-    "max_gen_toks=9",
-]  # fmt: skip
+# One of each kind, written down from what it does, not from the table.
+MOVES_BYTES = ["batch_size=8", "num_concurrent=4", "timeout=30", "max_retries=5", "device=cuda:1",
+               "gpu_memory_utilization=0.5", "tensor_parallel_size=2", "header=X-Y", "api_key=k",
+               "ca_cert_path=/x.pem", "download_dir=/d"]  # fmt: skip
+CHANGES_REPLIES = ["model=a", "revision=c", "dtype=float16", "quantization=awq", "seed=7",
+                   "max_length=2048", "tokenizer=t", "think_end_token=</think>",
+                   "temperature=0.5", "base_url=http://other:1/v1", "eos_string=</s>"]  # fmt: skip
 
 
 def judge(**more):

@@ -76,32 +76,6 @@ def test_batches_change_nothing(start):
         assert many["results"][task] == pytest.approx(one["results"][task], nan_ok=True)
 
 
-def test_sampled_answers_differ_and_questions_are_independent(start):
-    """Transformers has no seed per request: one stream of random numbers for all."""
-    task = "xlinghealth_consistency_demo_en"
-    metadata = {"k": 4, "temperatures": [0.0, 1.0]}
-    rows = start(task, metadata=metadata, limit=4, gen_kwargs="max_gen_toks=10")["samples"][task]
-    answers = [[answer for (answer,) in row["resps"]] for row in rows]
-    assert [len(own) for own in answers] == [1 + 4] * 4
-    warm = [own[1:] for own in answers]
-    assert all(len(set(own)) == 4 for own in warm)
-    assert len({text for own in warm for text in own}) == 16
-
-
-def test_yes_or_no_in_two_languages(start):
-    """Each reply has a verdict or is unknown, and both readings of a question are there."""
-    tasks = [f"xlinghealth_verifiability_demo_{code}" for code in ("en", "es")]
-    tasks.append("xlinghealth_verifiability_ll_demo_en")
-    found = start(tasks, metadata={"temperatures": [0.0]})
-    for task in tasks:
-        (row,), scores = found["samples"][task], found["results"][task]
-        assert "<|im_start|>assistant" in row["arguments"][0][0]
-        assert scores["sample_len"] == 1
-        if "_ll_" in task:
-            assert all(float(logp) < 0 for ((logp, _),) in row["resps"])
-            assert 0 <= scores["auc,none"] <= 1
-
-
 def test_a_second_start_asks_for_the_rest(start, own_cache, monkeypatch, caplog):
     """Killed after two of three answers; the second start asks for one, and all are right."""
     tasks = [f"mmedbench_mcqa_demo_{code}" for code in ("en", "ru", "zh")]

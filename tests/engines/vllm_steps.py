@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -121,46 +120,6 @@ def check_families(found: Any) -> None:
     print(f"families: {len(FAMILIES)} tasks ran", flush=True)
 
 
-def kill(folder: Path) -> None:
-    """SIGKILL once some answers are in the journal; the same command asks for the rest."""
-    from xling_tasks.cache import ResponseCache
-
-    with tempfile.TemporaryDirectory() as home:
-        args = ",".join(f"{name}={value}" for name, value in ENGINE.items())
-        metadata = {**SAMPLED, "xling_cache": f"{home}/cache"}
-        command = [
-            "lm_eval", "--model", "vllm", "--model_args", f"pretrained={folder},{args}",
-            "--apply_chat_template", "--batch_size", "2", "--tasks", CONSISTENCY, "--limit", "3",
-            "--gen_kwargs", "max_gen_toks=12", "--metadata", json.dumps(metadata),
-            "--log_samples", "--output_path", f"{home}/out",
-        ]  # fmt: skip
-
-        def kept() -> dict[Any, str]:
-            folders = Path(home, "cache", "answers").glob("*")
-            return {k: v["text"] for f in folders for k, v in ResponseCache(f).get_all().items()}
-
-        for _ in range(3):  # a busy machine may look too late, when all answers are there
-            shutil.rmtree(f"{home}/cache", ignore_errors=True)
-            first = subprocess.Popen(command, start_new_session=True)
-            end = time.monotonic() + 600
-            while len(kept()) < 4 and first.poll() is None and time.monotonic() < end:
-                time.sleep(0.1)
-            os.killpg(first.pid, signal.SIGKILL)
-            first.wait()
-            before = kept()
-            if 4 <= len(before) < 12:
-                break
-        assert 4 <= len(before) < 12, f"killed with {len(before)} of 12 answers"
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
-        assert done.returncode == 0, done.stderr[-3000:]
-        assert f"resuming: {len(before)} of 12 answers are there" in done.stdout + done.stderr
-        (path,) = Path(home).rglob("samples_*.jsonl")
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        answers = [text for row in rows for (text,) in row["resps"]]
-        assert len(answers) == 12 and set(before.values()) <= set(answers)
-        print(f"kill: {len(before)} of 12 answers kept, the others asked for", flush=True)
-
-
 @contextlib.contextmanager
 def servers(folder: Path, n: int) -> Iterator[list[tuple[int, subprocess.Popen[bytes]]]]:
     """`vllm serve`, n times, each on a port of its own."""
@@ -272,5 +231,5 @@ def model(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    steps = {"model": model, "engine": engine, "kill": kill, "serve": serve, "roles": roles}
+    steps = {"model": model, "engine": engine, "serve": serve, "roles": roles}
     steps[sys.argv[1]](Path(sys.argv[2]))

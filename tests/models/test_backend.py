@@ -141,15 +141,6 @@ def test_who_cannot_answer_is_an_error_that_says_why(serve):
             Backend("judge", wrong)
 
 
-# The cache never ends a run
-
-
-def test_a_cache_folder_that_is_a_file(serve, tmp_path, caplog):
-    (tmp_path / "file").write_text("")
-    asked = judge(serve(lambda prompt: "x"), cache=str(tmp_path / "file"))
-    assert asked.generate(["a"]) == ["x"] and "cannot be created" in caplog.text
-
-
 def test_a_schema_is_probed_again_after_trouble_and_not_after_a_refusal(serve):
     for status, takes, n in ((503, True, 2), (400, False, 1)):
         served, statuses = serve(str), iter([status])

@@ -26,19 +26,15 @@ from xling_tasks.models.transport import ModelClient
 
 
 class Batches(Loopback):
-    """A service with files and batches.
-
-    Attributes:
-        fate: PromptTemplate and attempt -> a reply; a status with a body; 'expired'; None for no line.
-        polls: How often a batch is asked about until it is over.
-        status: What it is then.
-        lose: How many replies to the submission of a batch are lost on the way.
-    """
+    """A service with files and batches."""
 
     def __init__(self):
         self.files, self.batches, self.asked, self.direct = {}, {}, {}, []
+        # Prompt and attempt -> a reply; a status with a body; 'expired'; None for no line.
         self.fate = lambda prompt, attempt: f"reply to {prompt}"
-        self.polls, self.status, self.lose, self.errors = 1, "completed", 0, None
+        # How often a batch is asked about until it is over, and what it is then.
+        self.polls, self.status, self.errors = 1, "completed", None
+        self.lose = 0  # replies to the submission of a batch that are lost on the way
         super().__init__()
         self.url = f"{self.host}/v1/chat/completions"
 
@@ -54,31 +50,24 @@ class Batches(Loopback):
             self.direct.append(json.loads(body)["messages"][-1]["content"])
             return completion("ready")
         if path == "batches" and body:
-            made = self.submit(json.loads(body))
+            asked, number = json.loads(body), f"batch-{len(self.batches)}"
+            assert asked["endpoint"] == "/v1/chat/completions"
+            self.batches[number] = {"id": number, "status": "validating", "polled": 0, **asked}
             self.lose -= 1
-            return made if self.lose < 0 else "lost"
+            return self.batches[number] if self.lose < 0 else "lost"
         if path == "files":
-            return self.upload(body, headers["Content-Type"])
+            mark = b"--" + headers["Content-Type"].partition("boundary=")[2].encode()
+            parts = [part.partition(b"\r\n\r\n") for part in body.split(mark)]
+            (content,) = [text[:-2] for head, _, text in parts if b"filename=" in head]
+            return {"id": self.keep(content)}
         if path == "batches":
             return {"data": list(self.batches.values())}
         what, name, *_ = path.split("/")
         return self.state(name) if what == "batches" else self.files.get(name)
 
-    def upload(self, body, kind):
-        mark = b"--" + kind.partition("boundary=")[2].encode()
-        parts = [part.partition(b"\r\n\r\n") for part in body.split(mark)]
-        (content,) = [text[:-2] for head, _, text in parts if b"filename=" in head]
-        return {"id": self.keep(content)}
-
     def keep(self, content):
         self.files[f"file-{len(self.files)}"] = content
         return f"file-{len(self.files) - 1}"
-
-    def submit(self, asked):
-        assert asked["endpoint"] == "/v1/chat/completions" and asked["completion_window"] == "24h"
-        number = f"batch-{len(self.batches)}"
-        self.batches[number] = {"id": number, "status": "validating", "polled": 0, **asked}
-        return self.batches[number]
 
     def state(self, number):
         batch = self.batches.get(number)
@@ -171,7 +160,6 @@ def test_what_failed_is_asked_once_more_and_then_fails_alone(service, judge, tmp
         "three": lambda attempt: "expired" if attempt == 0 else "three at last",
         "four": lambda attempt: None,
         "five": lambda attempt: (400, {"error": {"code": "content_filter"}}),
-        "six": lambda attempt: (400, {"error": "too long"}),
     }
     service.fate = lambda prompt, attempt: fates.get(prompt.split()[1], lambda _: prompt)(attempt)
     replies = dict(zip(PROMPTS, judge().generate(PROMPTS), strict=True))
@@ -179,14 +167,14 @@ def test_what_failed_is_asked_once_more_and_then_fails_alone(service, judge, tmp
     assert told == {
         "one": (REQUEST_FAILED, "status 500"), "two": ("", ""), "three": ("", ""),
         "four": (REQUEST_FAILED, "not in the completed batch"), "five": (CONTENT_FILTER, "content filter"),
-        "six": (REQUEST_FAILED, "prompt too long for the service"), **dict.fromkeys(("seven", "eight", "nine"), ("", "")),
+        **dict.fromkeys(("six", "seven", "eight", "nine"), ("", "")),
     }  # fmt: skip
     assert replies["question two"] == "two at last"
     assert len(service.batches) == 2 and service.lines == 9 + 4 and noted(tmp_path) == {}
     # The next run asks for what failed, and for nothing else.
     service.fate = lambda prompt, attempt: "well"
     judge().generate(PROMPTS)
-    assert service.lines == 9 + 4 + 4
+    assert service.lines == 9 + 4 + 3
 
 
 def killed_while_waiting(service, work):
@@ -223,12 +211,6 @@ def test_a_submission_whose_reply_was_lost_is_not_paid_twice(service, judge):
     service.lose = 1
     assert all(not reply.outcome for reply in judge().generate(PROMPTS))
     assert len(service.batches) == 1
-
-
-def test_a_batch_that_is_gone_is_asked_for_again(service, judge):
-    killed_while_waiting(service, lambda: judge().generate(PROMPTS))
-    service.batches.clear()
-    assert all(not reply.outcome for reply in judge().generate([*PROMPTS, "another"]))
 
 
 def test_a_refused_batch_says_why_and_is_forgotten(service, judge, tmp_path):

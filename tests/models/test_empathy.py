@@ -18,7 +18,7 @@ from xling_tasks.commands.train_empathy import SHORT, score
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy import training
-from xling_tasks.models.empathy.classifier import EmpathyClassifier, digest_of, load_classifier
+from xling_tasks.models.empathy.classifier import digest_of, load_classifier
 from xling_tasks.models.empathy.data import COLUMNS, MECHANISMS, load, split
 
 NAMES = ["emotional-reactions-reddit.csv", "interpretations-reddit.csv", "explorations-reddit.csv"]
@@ -94,32 +94,14 @@ def test_levels_1_and_2_are_present_and_rows_align_by_id(tmp_path):
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join([lines[0], *lines[:0:-1]]), encoding="utf-8")
     assert load(folder) == data
-
-
-def test_repeated_pairs_and_differing_texts_are_kept(tmp_path):
-    rows = make_rows(10)
-    rows.append({**rows[3], "present": [False, False, False]})
-
-    def change(at, number, cells):
-        if at == 0 and number == 1:  # more space is no difference
-            return cells | {"response_post": cells["response_post"].replace(" ", "  ")}
-        if at == 0 and number == 2:
-            return cells | {"response_post": "Something else."}
-        return cells
-
-    data = load(write(tmp_path / "a", rows, change))
-    assert len(data.pairs) == 11
-    assert data.pairs[3].present == (True, True, False)
-    assert data.pairs[10].present == (False, False, False)
-    assert data.pairs[2].response == rows[2]["response_post"]  # that of the interpretations
+    # A pair that stands there twice is two pairs.
+    again = load(write(tmp_path / "b", [*rows, {**rows[3], "present": [False] * 3}]))
+    assert [again.pairs[i].present for i in (3, 10)] == [(True, True, False), (False,) * 3]
 
 
 @pytest.mark.parametrize(
     ("column", "value", "said"),
-    [
-        ("seeker_post", " ", "the field is empty"),
-        *(("level", level, "expected 0, 1 or 2") for level in ("", "3")),
-    ],
+    [("seeker_post", " ", "the field is empty"), ("level", "3", "expected 0, 1 or 2")],
 )
 def test_a_wrong_field_is_named_with_its_row(tmp_path, column, value, said):
     def change(at, number, cells):
@@ -134,17 +116,11 @@ def test_a_wrong_field_is_named_with_its_row(tmp_path, column, value, said):
 
 
 def test_missing_folders_and_pairs_are_named(tmp_path):
-    def refused(said, folder):
-        with pytest.raises(DataError, match=said):
-            load(folder)
-
-    refused("there is no such folder .*; --data takes EPITOME's", tmp_path / "nowhere")
-    for file, named, lacks in ((2, 0, 2), (0, 1, 0)):
-        folder = tmp_path / f"without {file}"
-        write(
-            folder, make_rows(12), lambda at, n, c, file=file: c if (at, n) != (file, 5) else None
-        )
-        refused(f"{NAMES[named]}, row 7, column 'sp_id': {NAMES[lacks]} lacks", folder)
+    with pytest.raises(DataError, match="there is no such folder .*; --data takes EPITOME's"):
+        load(tmp_path / "nowhere")
+    folder = write(tmp_path / "x", make_rows(12), lambda at, n, c: c if (at, n) != (2, 5) else None)
+    with pytest.raises(DataError, match=f"{NAMES[0]}, row 7, column 'sp_id': {NAMES[2]} lacks"):
+        load(folder)
 
 
 # Splits
@@ -152,12 +128,8 @@ def test_missing_folders_and_pairs_are_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("n", "sizes"),
-    [
-        (100, (75, 5, 20)),
-        (90, (67, 5, 18)),  # 5% are 4.5, halves up: 5; 20% are 18
-        (11, (8, 1, 2)),  # 0.55 and 2.2
-        (10, (7, 1, 2)),  # 0.5, halves up, and 2
-    ],
+    # 5% of 90 are 4.5, halves up: 5; 20% are 18. Of 10: 0.5, halves up, and 2.
+    [(100, (75, 5, 20)), (90, (67, 5, 18)), (10, (7, 1, 2))],
 )
 def test_proportions_by_hand(tmp_path, n, sizes):
     pairs = load(write(tmp_path / "a", make_rows(n))).pairs
@@ -222,10 +194,8 @@ def test_saved_classifier_predicts_as_before_and_holds_no_pickle(data, linear):
     model = empathy_linear.fit([pairs[i] for i in parts.train + parts.dev], 3)
     asked = [(pair.seeker, pair.response) for pair in pairs]
     classifier = load_classifier(str(linear))
-    assert isinstance(classifier, EmpathyClassifier)
     assert classifier.profiles(asked) == model.predict(asked)
     assert classifier.card == scores_of(linear)
-    assert load_classifier(str(linear)) is classifier
     assert classifier.profiles([("A post.", ""), ("A post.", " \n")]) == [(False,) * 3] * 2
     assert classifier.profiles([]) == []
     names = sorted(path.name for path in linear.iterdir())
@@ -236,14 +206,6 @@ def test_saved_classifier_predicts_as_before_and_holds_no_pickle(data, linear):
     assert classifier.signature == (
         f"linear(format=1,weights={digest_of(linear)},data={about['data']},split=75-5-20,seed=3)"
     )
-
-
-def test_same_seed_same_bytes_and_another_seed_others(data, linear, tmp_path):
-    for seed in (3, 1):
-        train("--data", data, "--to", tmp_path / str(seed), "--seed", seed)
-    for path in linear.iterdir():
-        assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes()
-    assert load_classifier(str(tmp_path / "1")).signature != load_classifier(str(linear)).signature
 
 
 def test_scores_by_hand():
@@ -294,7 +256,6 @@ def test_a_folder_that_is_no_classifier_is_refused(data, linear, tmp_path):
     refused(r"empathy_classifier=.*classifier.json cannot be read", data)
     refused("empathy_classifier=nowhere", "nowhere")
     refused("another version", content=json.dumps(about | {"format": 2}))
-    refused("classifier.json cannot be read", content="{")
     (broken / "weights.npz").write_bytes(b"")
     refused("cannot be loaded", content=json.dumps(about))
 

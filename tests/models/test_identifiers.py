@@ -49,10 +49,6 @@ def test_it_knows_plain_sentences(name):
     assert load_fasttext(name) is found
 
 
-def test_signature_names_the_file():
-    assert load_identifier(lid176()).name.startswith("lid.176.ftz@8f3472cfe873")
-
-
 LABELS = cases("identifier_labels")
 
 

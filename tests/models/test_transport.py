@@ -131,11 +131,10 @@ AGAIN = {
 }  # fmt: skip
 
 
-@roles
 @pytest.mark.parametrize("body", AGAIN.values(), ids=AGAIN)
-def test_what_is_no_whole_completion_is_asked_again(service, quick, role, ask, body):
+def test_what_is_no_whole_completion_is_asked_again(service, quick, body):
     served = service(lambda p, n: body if n < 3 else whole())
-    assert ask(served, [TEXTS["uno"]]) == [GOOD] and len(served.prompts) == 3
+    assert ask_judge(served, [TEXTS["uno"]]) == [GOOD] and len(served.prompts) == 3
 
 
 @roles
@@ -181,13 +180,9 @@ def test_what_was_cut_off(service, caplog, role, ask, content):
         assert response is None and rooms == [100, 400, 400, 400, 400]
         assert "have no translation (cut off: 1)" in caplog.text
         return
-    assert (response, response.finish_reason, rooms) == (
-        content or "" if content is not ... else "",
-        "length",
-        [100],
-    )
-    assert response.reason == ("" if content == "Drink plenty" else "no room left by thinking")
-    assert response.outcome == ""
+    text = "Drink plenty" if content == "Drink plenty" else ""
+    assert (response, response.finish_reason, response.outcome) == (text, "length", "")
+    assert response.reason == ("" if text else "no room left by thinking") and rooms == [100]
     if role == "judge" and response.reason:
         assert "no room left by thinking: 1" in caplog.text and "max_gen_toks" in caplog.text
 
@@ -217,19 +212,15 @@ def refusing(service, body, word="uno"):
     return service(lambda p, n: (400, {}, data) if word in p else whole())
 
 
-def outcome(role, response):
-    return bool(response is None) if role == "translator" else response.outcome
-
-
 @roles
 @pytest.mark.parametrize("body", BLOCKS.values(), ids=BLOCKS)
 def test_a_prompt_refused_each_time_is_blocked_whatever_the_wording(
     service, quick, role, ask, body
 ):
     served = refusing(service, body)
-    outcomes = [outcome(role, r) for r in ask(served, [*TEXTS.values()])]
-    blocked = True if role == "translator" else CONTENT_FILTER
-    assert outcomes == [blocked, *[False if role == "translator" else ""] * 2]
+    first, *others = ask(served, [*TEXTS.values()])
+    assert first is None if role == "translator" else first.outcome == CONTENT_FILTER
+    assert others == [GOOD, GOOD]
 
 
 def test_a_harmless_prompt_tells_where_no_other_was_asked(service, quick):
@@ -237,9 +228,7 @@ def test_a_harmless_prompt_tells_where_no_other_was_asked(service, quick):
     (response,) = ask_judge(served, ["uno"])
     assert response.outcome == CONTENT_FILTER
     assert served.prompts == ["uno", "uno", "uno", "Reply with the word: ready"]
-
-
-def test_a_service_that_refuses_everything_blocks_nothing(service, quick):
+    # A service that refuses everything blocks nothing.
     served = refusing(service, {"error": "unknown parameter"}, word="")
     assert [r.outcome for r in ask_judge(served, ["one", "two"])] == [REQUEST_FAILED] * 2
 
@@ -266,16 +255,12 @@ def test_a_body_is_bounded(service, quick, monkeypatch, role, ask, packed):
     monkeypatch.setattr(http_api, "MAX_BODY", 2**20)
     text = json.dumps(whole("x" * 2**22)).encode()
     data, headers = (gzip.compress(text), {"Content-Encoding": "gzip"}) if packed else (text, {})
-    served = service(lambda p, n: (200, headers, data) if "uno" in p else whole())
+    small = json.dumps(whole()).encode()
+    small = gzip.compress(small) if packed else small
+    served = service(lambda p, n: (200, headers, data if "uno" in p else small))
     first, second = ask(served, [TEXTS["uno"], TEXTS["dos"]], max_retries=2)
     assert second == GOOD and sum("uno" in p for p in served.prompts) == 2
     assert first is None if role == "translator" else "more than 1 MiB" in first.reason
-
-
-def test_a_packed_body_is_unpacked(service):
-    data = gzip.compress(json.dumps(whole("Rest.")).encode())
-    served = service(lambda p, n: (200, {"Content-Encoding": "gzip"}, data))
-    assert ask_judge(served, ["a"]) == ["Rest."]
 
 
 @pytest.mark.parametrize("headers", [{}, {"Retry-After": "0"}])
@@ -286,7 +271,7 @@ def test_after_429_comes_a_back_off_of_our_own(service, headers):
     assert len(waits) == 3 and all(w > 0.45 * 2**n for n, w in enumerate(waits))
 
 
-@pytest.mark.parametrize("retry_after", [0.0, 7.0, 3600.0])
+@pytest.mark.parametrize("retry_after", [0.0, 3600.0])
 def test_the_waits_for_a_rate_limit_are_bounded_in_sum(retry_after):
     policy = RetryPolicy(deadline=600)
     failure, seconds, attempt = RequestFailed("status 429", wait=retry_after), 0.0, 1

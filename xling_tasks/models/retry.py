@@ -90,12 +90,15 @@ class CircuitBreaker:
     def __init__(self, role: str, policy: RetryPolicy, concurrency: int) -> None:
         self.role, self._policy, self._reasons = role, policy, Counter[str]()
         self._limit, self._responded, self.outstanding = max(10, 2 * concurrency), False, 0
-        self._failed_in_row = self._malformed = 0
+        self._failed_in_row, self._malformed, self._ended = 0, 0, False
         self.begin()
 
     def begin(self) -> None:
-        """Start with a set of requests: silence counts from now."""
+        """Start with a set of requests: silence counts from now, what ended a run no more."""
         self._attempts, self._since = 0, time.monotonic()
+        if self._ended:
+            self._failed_in_row, self._malformed, self._ended = 0, 0, False
+            self._reasons.clear()
 
     def record_response(self) -> None:
         """Count a response."""
@@ -131,13 +134,11 @@ class CircuitBreaker:
             raise self.unavailable(f"{self._failed_in_row} requests in a row failed")
 
     def unavailable(self, reason: str) -> ServiceUnavailable:
-        """Return the error that ends the run; whoever asks the service again counts anew."""
-        reasons = format_reasons(self._reasons)
-        self._reasons.clear()
-        self._failed_in_row = self._malformed = 0
+        """Return the error that ends the run."""
+        self._ended = True
         return ServiceUnavailable(
-            f"{self.role}: the service does not work ({reason}; {reasons}). Everything so far is "
-            "kept: start the same command again to go on"
+            f"{self.role}: the service does not work ({reason}; {format_reasons(self._reasons)}). "
+            "Everything so far is kept: start the same command again to go on"
         )
 
 
