@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -53,11 +53,8 @@ def test_threads_share_it(tmp_path):
             cache.put_many({f"{n}-{i}": i})
             assert cache.get_many([f"{n}-{i}"])
 
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
     assert len(ResponseCache(tmp_path)) == 800
 
 

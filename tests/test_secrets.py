@@ -153,15 +153,3 @@ def test_no_log_line_of_a_failing_service_holds_the_key(serve, monkeypatch, capl
     assert "Bearer" in json.dumps(served.requests[0]["headers"])
     assert "4nothing" not in caplog.text
     assert "Request" in caplog.text
-
-
-def test_a_key_in_the_model_arguments_is_warned_of_and_is_in_no_sample(run, serve, caplog):
-    served = serve(lambda prompt: "Yes")
-    args = {"model": "m", "base_url": served.url, "header": {"Authorization": f"Bearer {SECRET}"}}
-    results = run(
-        "xlinghealth_verifiability_demo_en", model="local-chat-completions", model_args=args,
-        apply_chat_template=True, limit=1,
-    )  # fmt: skip
-    assert "a key may stand in --model_args header; it is" in caplog.text
-    ours = json.dumps([results["samples"], results["configs"]], default=str)
-    assert SECRET not in ours and served.requests[-1]["headers"]["Authorization"].endswith(SECRET)

@@ -51,6 +51,7 @@ def test_defaults_and_what_is_no_setting():
         *(({"judge": {"model": "hf", **judge}}, message) for judge, message in (
             ({"modle_args": {}}, "judge.modle_args: unknown key. Did you mean 'model_args'"),
             ({"model_args": 3}, "judge.model_args: expected an object"),
+            ({"model_args": {"trust_remote_code": "True"}}, "trust_remote_code: code out of"),
             ({"max_gen_toks": 0}, "max_gen_toks: must be a positive integer"),
             ({"apply_chat_template": "yes"}, "apply_chat_template"),
             ({"model_args": {"api_key": "sk"}}, "take no secrets"),

