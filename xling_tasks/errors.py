@@ -32,9 +32,9 @@ class HarnessError(XlingError):
     """The installed harness runs in a way that this package does not know."""
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def nearest(word: str, choices: Iterable[str], cutoff: float = 0.6) -> str:
     """Find the word that is most like another; empty where none is."""
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
+    return next(iter(difflib.get_close_matches(word, list(choices), n=1, cutoff=cutoff)), "")
 
 
 def user_path(word: str | Path) -> Path:
@@ -42,14 +42,14 @@ def user_path(word: str | Path) -> Path:
     return Path(os.path.expanduser(word))
 
 
-def no_such(path: Path, what: str = "file") -> str:
-    """Describe why a path is no `what` (`file`, `folder`, ...), and what may be meant."""
+def no_such(path: Path, kind: str = "file") -> str:
+    """Describe why a path is no KIND (`file`, `folder`, ...), and what may be meant."""
     if path.exists():
         return "is a folder; name a file" if path.is_dir() else "is a file; name a folder"
     is_readable = path.parent.is_dir() and os.access(path.parent, os.R_OK)
     near = nearest(path.name, os.listdir(path.parent) if is_readable else (), 0.7)
     hint = f"did you mean {near}?" if near else "is there a slip in its name?"
-    return f"there is no such {what} ({hint})"
+    return f"there is no such {kind} ({hint})"
 
 
 def unreadable(path: Path, error: OSError) -> str:
@@ -57,11 +57,11 @@ def unreadable(path: Path, error: OSError) -> str:
     return no_such(path) if path.is_dir() or not path.exists() else error.strerror or str(error)
 
 
-def refuse_unknown(where: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Raise a SettingError for a key that nobody reads; `where` stands before a key."""
-    for key in given:
-        if key not in known:
-            raise SettingError(f"{where}{key}: unknown key.{did_you_mean(key, known)}")
+def refuse_unknown(prefix: str, keys: Iterable[str], allowed: Collection[str]) -> None:
+    """Raise a SettingError for a key that nobody reads; PREFIX stands before a key."""
+    for key in keys:
+        if key not in allowed:
+            raise SettingError(f"{prefix}{key}: unknown key.{did_you_mean(key, allowed)}")
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -49,8 +49,8 @@ class ModelResponse(str):
         """Make a response of a text."""
         self = super().__new__(cls, text)
         self.finish_reason, self.usage, self.outcome = finish_reason, dict(usage or {}), ""
-        why = NO_ROOM if finish_reason in TRUNCATED else "empty"
-        self.reason = "" if text.strip() else why
+        reason = NO_ROOM if finish_reason in TRUNCATED else "empty"
+        self.reason = "" if text.strip() else reason
         return self
 
     def details(self) -> dict[str, Any]:

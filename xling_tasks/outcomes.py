@@ -61,9 +61,9 @@ def outcome_of(values: Mapping[str, Any], suffix: str = "", *, inside: bool | No
     """
 
     def yes(*names: str) -> bool:
-        measured = (values.get(name + suffix) for name in names)
+        rates = (values.get(name + suffix) for name in names)
         return any(value[0] == value[1] > 0 if isinstance(value, (list, tuple)) else value == 1
-                   for value in measured if value)  # fmt: skip
+                   for value in rates if value)  # fmt: skip
 
     if yes(*RATES[CALL_FAILED]):
         return CALL_FAILED

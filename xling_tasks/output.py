@@ -50,12 +50,12 @@ def refuse_files(folder: Path, names: Iterable[str]) -> None:
         raise DataError(f"--to {folder}: {', '.join(existing)} already there; name another folder")
 
 
-def refuse_others(folder: Path, marker: str = "", what: str = "") -> None:
+def refuse_others(folder: Path, marker: str = "", content: str = "") -> None:
     """Raise a SettingError for a folder with things other than ours, which has MARKER in it."""
     if folder.is_file():
         raise SettingError(f"--to {folder}: is a file; name a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (marker and (folder / marker).is_file()):
-        holds = f" and holds no {what}" if what else ""
+        holds = f" and holds no {content}" if content else ""
         raise SettingError(f"--to {folder}: is not empty{holds}; name a new folder")
 
 

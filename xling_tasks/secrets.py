@@ -208,7 +208,7 @@ def without_hosts(text: str) -> str:
 
     def shorten(match: re.Match[str]) -> str:
         name = match[3].rpartition("@")[2].partition(":")[0].lower()
-        if any(name == known or name.endswith(f".{known}") for known in _PUBLIC):
+        if any(name == host or name.endswith(f".{host}") for host in _PUBLIC):
             return match[0]
         return match[1] + SERVER
 

@@ -73,12 +73,12 @@ def _one_of(*options: str | None) -> Callable[[str, Any], str | None]:
     return check
 
 
-def _integer(least: int, most: int) -> Callable[[str, Any], int]:
+def _integer(minimum: int, maximum: int) -> Callable[[str, Any], int]:
     def check(key: str, value: Any) -> int:
-        if type(value) is int and least <= value <= most:
+        if type(value) is int and minimum <= value <= maximum:
             return value
         raise SettingError(
-            f"--metadata {key}: must be an integer from {least} to {most:,}, got {value!r:.40}"
+            f"--metadata {key}: must be an integer from {minimum} to {maximum:,}, got {value!r:.40}"
         )
 
     return check
@@ -229,10 +229,10 @@ class Settings:
             SettingError: For an unknown key (with the nearest name) or a wrong value.
         """
         known = _checks()
-        others = _HARNESS_KEYS | set(model_args or {})
+        ignored = _HARNESS_KEYS | set(model_args or {})
         given = {key: value for key, value in metadata.items() if key in known}
         for key in metadata:
-            is_unknown = key not in known and key not in others
+            is_unknown = key not in known and key not in ignored
             if is_unknown and (model_args is not None or nearest(key, known, 0.8)):
                 raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
         values = {key: known[key](key, value) for key, value in given.items()}

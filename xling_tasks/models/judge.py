@@ -63,10 +63,10 @@ def label_answers(
         responses = ask_json(backend, [*prompts.values()], _SCHEMA)
     else:  # a user's prompt that wants an option on the last line, as the published one
         distinct, responses = [*dict.fromkeys(prompts.values())], {}
-        for text, response in zip(distinct, backend.generate(distinct), strict=True):
+        for filled, response in zip(distinct, backend.generate(distinct), strict=True):
             value = {"verdict": option} if (option := find_last_option(response)) else None
-            given = () if response.reason else (str(response),)
-            responses[text] = JsonResponse(value, given, response.reason)
+            reply = () if response.reason else (str(response),)
+            responses[filled] = JsonResponse(value, reply, response.reason)
     results = {}
     for item, text in prompts.items():
         value, texts, reason = responses[text]

@@ -53,9 +53,11 @@ def extract_claims(
     for text, filled in prompts.items():
         response, claims = responses[filled], None
         if response.value is not None:
-            listed = (c.strip() for c in response.value["claims"] if any(map(str.isalnum, c)))
-            stated = [c for c in listed if c.casefold().rstrip(".") not in _NO_CLAIM]
-            claims = tuple(distinct_claims(stated))
+            texts_in_list = (
+                c.strip() for c in response.value["claims"] if any(map(str.isalnum, c))
+            )
+            kept_texts = [c for c in texts_in_list if c.casefold().rstrip(".") not in _NO_CLAIM]
+            claims = tuple(distinct_claims(kept_texts))
         extractions[text] = ClaimExtraction(claims, response.repaired)
     return [extractions.get(text, ClaimExtraction(())) for text in texts]
 

@@ -101,8 +101,8 @@ class Seq2Seq:
         if self._is_marian:
             codes = tokenizer.supported_language_codes
             tokens = [f">>{alias}<< " for alias in target.aliases if f">>{alias}<<" in codes]
-            sides = (tokenizer.source_lang, source), (tokenizer.target_lang, target)
-            covers = all(label is None or _covers(label, language) for label, language in sides)
+            ends = (tokenizer.source_lang, source), (tokenizer.target_lang, target)
+            covers = all(label is None or _covers(label, language) for label, language in ends)
             if covers and (tokens or not codes):
                 return tokens[0] if tokens else "", None
         raise SettingError(
