@@ -49,13 +49,9 @@ def help_text() -> str:
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """Parse a command and its options; only the module of that command is imported.
+    """Parse a command and its options, with `run`, the function that carries it out.
 
-    Returns:
-        The options, and `run`, the function that carries out the command.
-
-    Raises:
-        SettingError: If the command or an option is unknown, or a value is wrong.
+    Only the module of that command is imported. Raises a SettingError for what is wrong.
     """
     name, *arguments = words
     if name not in COMMANDS:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import hashlib
 import io
 import json
 import re
@@ -16,24 +15,6 @@ from xling_tasks.errors import DataError, SettingError
 from xling_tasks.secrets import public
 
 # Files
-
-_SAFE = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9_])?")
-_DIGEST = re.compile(r".*-[0-9a-f]{12}")
-_DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d")
-
-
-def file_name(text: str) -> str:
-    """Return a part of a file's name for any text of a user, a file or a model.
-
-    It has letters a to z, digits, `-` and `_`, at most 100, and means the same on every system: no
-    folder, no hidden file, no option, no device of Windows. A text that is such a name stays as it
-    is; any other ends in a digest, so that different texts have different names.
-    """
-    if _SAFE.fullmatch(text) and not _DEVICE.fullmatch(text) and not _DIGEST.fullmatch(text):
-        return text
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    start = re.sub(r"[^a-z0-9]+", "_", text.lower())[:80].strip("_")
-    return f"{start or 'x'}-{digest}"
 
 
 def refuse_file(path: Path, option: str = "--to ") -> None:
@@ -169,15 +150,11 @@ def harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
-def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
-    """Format rows as CSV for others: `public`, no formulas, None as an empty cell.
-
-    COLUMNS are those that are written; by default those of the first row.
-    """
+def csv_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Format rows of the same columns as CSV for others: `public`, no formulas, None as empty."""
     cells = [{name: harmless(public(value)) for name, value in row.items()} for row in rows]
     out = io.StringIO()
-    columns = columns or list(cells[0])
-    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(out, [*cells[0]], lineterminator="\n")
     writer.writeheader()
     writer.writerows(cells)
     return out.getvalue()

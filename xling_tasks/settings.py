@@ -221,12 +221,9 @@ class Settings:
 
     @classmethod
     def parse(cls, metadata: Mapping[str, Any], model_args: Mapping[str, Any] | None) -> Settings:
-        """Read and check the settings in a task's metadata, among the YAML's and the model args.
+        """Read and check the settings in a task's metadata; raise a SettingError for a wrong one.
 
         Where `model_args` are not known, only keys that look like a misspelt setting are refused.
-
-        Raises:
-            SettingError: For an unknown key (with the nearest name) or a wrong value.
         """
         known = _checks()
         ignored = _HARNESS_KEYS | set(model_args or {})

@@ -9,16 +9,8 @@ import pytest
 from builders import changed, evaluated, readers
 
 from xling_tasks.cli import main
-from xling_tasks.output import file_name
 
 TASKS = [f"xlinghealth_correctness_demo_{code}" for code in ("en", "es")]
-
-
-def test_names_that_are_plain_stay_and_no_text_can_take_the_name_of_another():
-    assert file_name("correctness_my-data_2") == "correctness_my-data_2"
-    changed_name = file_name("A b")
-    assert changed_name == "a_b-" + changed_name[-12:] and file_name(changed_name) != changed_name
-    assert len({file_name("LPT1"), file_name("lpt1"), "lpt1"}) == 3
 
 
 @pytest.fixture(scope="module")
