@@ -6,7 +6,6 @@ import json
 import shutil
 import socket
 
-import pytest
 import scripted
 
 from xling_tasks.cli import parse
@@ -66,15 +65,14 @@ def test_each_wrong_setting_has_its_own_line_and_the_others_are_used(tmp_path):
         assert part in text
 
 
-@pytest.mark.parametrize("error", [RuntimeError("boom\nsecond line"), SystemExit(3)])
-def test_a_crash_is_a_line_and_the_others_go_on(monkeypatch, error):
+def test_a_crash_is_a_line_and_the_others_go_on(monkeypatch):
     def crash(_):
         yield check.Line("data", "ok", "so far good")
-        raise error
+        raise RuntimeError("boom\nsecond line")
 
     monkeypatch.setattr(check, "check_data", crash)
     lines = lines_of()
-    assert "so far good" in lines["data"][1] and type(error).__name__ in lines["data"][1]
+    assert "so far good" in lines["data"][1] and "RuntimeError" in lines["data"][1]
     assert lines["settings"][0] == "ok" and screen().status == 1
 
 

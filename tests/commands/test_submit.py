@@ -133,19 +133,6 @@ def test_what_is_no_whole_submission_is_refused(full, evaluate, tmp_path):
     refused(part, "samples_mmedbench_rationale_ja.* is not there", "--only", "rationale")
 
 
-def test_chat_messages_are_the_input(evaluate, serve, tmp_path):
-    served = serve(lambda prompt: "A")
-    args = {"model": "m", "base_url": served.url}
-    out = evaluate(
-        tmp_path / "out", tasks_of("mcqa"), model="local-chat-completions", model_args=args,
-        apply_chat_template=True,
-    )  # fmt: skip
-    submit("mmedbench", out, tmp_path / "to", "--only", "mcqa")
-    row = rows(tmp_path / "to" / "multi_choice_results.csv")[1]
-    assert json.loads(row[1])[-1]["role"] == "user"
-    assert "127.0.0.1" not in (tmp_path / "to" / "model_description.md").read_text()
-
-
 # The Hub
 
 

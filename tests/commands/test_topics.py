@@ -10,7 +10,7 @@ from builders import task_of, write_run
 from scripted import material
 
 from xling_tasks.cli import main
-from xling_tasks.data.topics import UNCLASSIFIED, read_list, read_topics, write_topics
+from xling_tasks.data.topics import UNCLASSIFIED, read_topics, write_topics
 from xling_tasks.errors import DataError
 
 
@@ -51,7 +51,7 @@ def test_two_tries_then_unclassified_and_counted(serve, tmp_path, capsys):
 
 
 def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path):
-    (tmp_path / "mine.txt").write_text("Heart\nAll else\n")
+    (tmp_path / "mine.txt").write_text("\ufeffHeart\r\n\u3000\n All  else")
 
     def judge(prompt):
         assert "- Heart\n- All else" in prompt or item(prompt) is None
@@ -64,13 +64,6 @@ def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path):
     asked = [text for text in map(item, served.prompts) if text]
     # Once each, in English.
     assert len(asked) == 24 and not any(re.search("[ऀ-ॿ]", text) for text in asked)
-
-
-@pytest.mark.parametrize("between", ["\n", "\r\n", "\r", "\n\u3000\n", "\n\xa0\r\n"])
-def test_a_list_has_a_topic_a_line_and_no_empty_one(tmp_path, between):
-    path = tmp_path / "mine.txt"
-    path.write_bytes(f"\ufeffHeart{between} All  else".encode())
-    assert read_list(path) == ("Heart", "All else")
 
 
 def test_the_report_groups_by_topic_and_category(tmp_path, capsys):

@@ -120,7 +120,7 @@ def test_a_file_per_language_is_paired_by_id_and_the_english_rubric_counts(tmp_p
     assert first.rubric[0].text == "Asks about fever."
     assert len(dataset.provenance["files"]) == 2
     # Called as the folder, so that one more language does not make it another dataset.
-    assert dataset.info.title == tmp_path.name and is_custom_file(str(tmp_path))
+    assert dataset.info.title == tmp_path.name.replace("_", " ") and is_custom_file(str(tmp_path))
     # A translation without criteria, or with the English ones alone, is graded by those.
     write(tmp_path / "a_hi.jsonl", [{**hindi, "rubrics": None}])
     assert load(tmp_path).questions[0].rubric == first.rubric

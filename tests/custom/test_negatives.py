@@ -6,7 +6,7 @@ import pytest
 from custom_tables import loaded
 
 from xling_tasks.data.custom.dataset import missing_part
-from xling_tasks.data.custom.negatives import negatives_of
+from xling_tasks.data.custom.documents import negatives_of
 from xling_tasks.data.custom.questions import is_same_answer
 from xling_tasks.errors import DataError
 

@@ -68,7 +68,7 @@ BROKEN: list[tuple[str, list[dict[str, Any]], str]] = [
     ("answer alone", [{"question_en": "a", "answer_sw": "b"}], "no column 'question_sw'"),
     ("same id", [{**FEW[0]}, {**FEW[0]}], "row 3, column 'id': id '1' is in row 2 already"),
     ("no id", [{**FEW[0]}, {**FEW[1], "id": ""}], "row 3, column 'id': the id is missing"),
-    ("both shapes", [{**LONG[0], "question_sw": "a"}], "has 'language', too; keep one"),
+    ("both shapes", [{**LONG[0], "question_sw": "a"}], "there is 'language', too"),
     ("long without id", [{"language": "en", "question": "a"}], "the column 'id' is missing"),
     ("long twice", [LONG[0], LONG[0]], "row 3, column 'id': id '1' in English is in row 2 already"),
     ("no language", [{**LONG[0], "language": ""}], "row 2, column 'language': the language is mis"),

@@ -36,52 +36,26 @@ def test_a_stray_cell_at_the_end_of_the_sheet(tmp_path):
     assert time.process_time() - began < 30
 
 
-def test_lines_of_json(tmp_path):
-    path = tmp_path / "a.jsonl"
-    for line, said in (
-        ("[" * 100_000, "nested too deeply|not valid JSON"),
-        ('{"a": ' * 50_000, "nested too deeply|not valid JSON"),
-        ("[1]", "expected an object"),
-        ('{"a": 1', "not valid JSON"),
-    ):
-        path.write_text('{"a": 1}\n' + line + "\n")
-        with pytest.raises(DataError, match=f"a.jsonl, row 2: .*({said})"):
-            read_tables(path)
-
-
 def test_texts_that_are_lists_and_ids_that_are_nan(tmp_path):
     names = ("English", "Hindi", "Chinese", "Spanish")
     row = {"id": "q", "label": 1, "answer_ids": "a"}
     row |= {f"{kind}_{name}": "x" for kind in ("question", "answer") for name in names}
-    for column, value, said in (
+    for column, value, message in (
         ("question_English", ["x"], r"a text is expected, not \['x'\]"),
-        ("answer_Spanish", {"x": 1}, "a text is expected"),
-        ("question_Hindi", True, "a text is expected, not True"),
-        ("id", float("nan"), "the id is missing"),
-        ("id", [1], r"a text is expected, not \[1\]"),
-        ("label", [1], "must be 0 or 1"),
-        ("label", float("nan"), "must be 0 or 1"),
-    ):
+        ("id", float("nan"), "the id is missing"), ("label", [1], "must be 0 or 1"),
+    ):  # fmt: skip
         path = write_lines(tmp_path / "healthqa.jsonl", [{**row, column: value}])
-        with pytest.raises(DataError, match=f"row 1, column '{column}': .*{said}"):
+        with pytest.raises(DataError, match=f"row 1, column '{column}': .*{message}"):
             parse(DATASETS["healthqa"], read_tables(path))
 
 
 def test_settings_that_would_do_harm():
-    for key, value, said in (
-        ("max_gen_toks", True, ": must be a positive integer"),
-        ("batch_size", -3, ": must be a positive integer or 'auto'"),
-        *(("batch_size", value, "") for value in (0, "many")),
-        ("detect_errors", "no", ""),
-    ):
-        with pytest.raises(SettingError, match=f"judge.{key}{said}"):
+    for key, value in (("max_gen_toks", True), ("batch_size", -3), ("detect_errors", "no")):
+        with pytest.raises(SettingError, match=f"judge.{key}"):
             Settings.parse({"judge": {"model": "hf", key: value}}, {})
     for key in ("k", "topic_seeds"):
         with pytest.raises(SettingError, match=f"{key}: must be an integer from . to 10,000"):
             Settings.parse({key: 10**9}, {})
-
-
-def test_automatic_batches_are_allowed():
     for size in ("auto", "auto:4", "8", 8, None):
         assert ModelConfig.parse("judge", {"model": "hf", "batch_size": size}).batch_size == size
 

@@ -112,18 +112,12 @@ SLIPS = {
         (ROWS, "dag_Latn", "dag_Grek", r"'answer' \[dag\]: is not in the letters of Dagbani"),
         (SAMPLE, " ", " ", "id 23: question_Dagbani: is not in the letters of Dagbani")],
     "code": [(DATASETS, "- dag", "- dga", "datasets.yaml, demo: the language 'dga' has no row. Correct the code")],
-    "field": [(DATASETS, "- dag", "- dag\n    langs: dag", "datasets.yaml, demo: unknown field 'langs'")],
-    "letters of words": [(WORDS, "yes: iin", "yes: ναι", "words.yaml: dag: yes: none is in the letters of Dagbani")],
-    "column": [(SAMPLE, "question_Dagbani", "question_Dag", "'question_Dagbani' is missing")],
-    "code of a prompt": [(TEXTS, "dag: ", "dga: ", r"xlinghealth.yaml: prompt '\w+' \[dga\]: unknown language")],
     "several": [
         (ROWS, ", question: 'Bohigu:'", "", "languages.yaml, dag: no `question`"),
         (TEXTS, "verifiability:\n  dag", "verifiability:\n  tw", r"'verifiability' \[dag\]: there is"),
+        (WORDS, "yes: iin", "the: iin", "words.yaml: dag: yes: there is none; a Yes in Dagbani"),
         (SAMPLE, f"{ALCOHOL} (dag)", "", "id 1, answer_ids 1, in Dagbani: question text missing"),
         (SAMPLE, f"{INSULIN} (dag)", INSULIN, "id 3: question_Dagbani: is the English text")],
-    "silent": [
-        (TEXTS, "Bohigu:", "Bohisi:", r"\[dag\]: no line Bohigu: {question}"),
-        (WORDS, "yes: iin", "the: iin", "words.yaml: dag: yes: there is none; a Yes in Dagbani")],
 }  # fmt: skip
 
 

@@ -92,26 +92,3 @@ def test_no_command_writes_or_says_a_key(ran, kept, tmp_path, capsys, monkeypatc
         assert status == 0 or "submit" in words, out
         assert [secret for secret in SECRETS if secret in out] == [], words
     assert leaks(tmp_path) == {} and (to / "report" / "report.html").exists()
-
-
-def test_a_run_of_an_older_version_with_keys_in_it_shows_none(ran, kept, tmp_path, capsys):
-    """Its files hold them; what is made of them does not."""
-    out = tmp_path / "in" / "out"
-    out.mkdir(parents=True)
-    for path in (kept / "out" / "a").rglob("*"):
-        if path.is_file():
-            text = path.read_text().replace("=<redacted>", f"={QUERY}")
-            (out / path.name).write_text(text)
-    results = next(out.glob("results_*.json"))
-    content = json.loads(results.read_text())
-    content["config"]["model_args"] = f"model=m,base_url=http://u:{BARE}@h/v1?code={QUERY},seed=1"
-    results.write_text(json.dumps(content))
-    assert QUERY in results.read_text()
-    to = tmp_path / "to"
-    for command in ("report", "leaderboard", "annotate", "compare", "samples"):
-        assert main(readers(out, to)[command]) == 0
-    said = "".join(capsys.readouterr())
-    assert leaks(to) == {} and not any(secret in said for secret in SECRETS)
-    remarks = json.loads((to / "report" / "report.json").read_text())["remarks"]
-    [model] = [row["full"] for row in remarks if row["kind"] == "model"]
-    assert '"model": "m"' in model and '"seed": 1' in model and "/v1" in model

@@ -231,29 +231,19 @@ def check_model(role: str, spec: ModelConfig | None) -> Iterator[Line]:
         yield Line(role, OFF, "local weights, which the run loads before it begins")
     else:
         model = Backend(role, replace(spec, batch=False), False)
-        refuse_unreachable(role, str(getattr(model.lm, "base_url", None) or ""))
+        parts = urlsplit(str(getattr(model.lm, "base_url", None) or ""))
+        if parts.hostname and not getproxies():  # the backend would try again for long
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            try:
+                socket.create_connection((parts.hostname, port), CONNECT_SECONDS).close()
+            except OSError as error:
+                raise BackendError(
+                    f"no connection to {parts.hostname}:{port} ({type(error).__name__}); start the "
+                    f"server, or correct {role}.model_args.base_url"
+                ) from error
         model.check()
         if model.temperature == 0:
             yield Line(role, OK, f"answers: {model.signature}")
         else:
             text = f"answers, but always at temperature {model.temperature:g}: {model.signature}"
             yield Line(role, WARN, text, "its replies cannot be reproduced; take another model")
-
-
-def refuse_unreachable(role: str, url: str) -> None:
-    """Raise an error soon where a server does not accept connections; the backend would retry.
-
-    Raises:
-        BackendError: Naming the host.
-    """
-    parts = urlsplit(url)
-    if getproxies() or not parts.hostname:
-        return
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        socket.create_connection((parts.hostname, port), CONNECT_SECONDS).close()
-    except OSError as error:
-        raise BackendError(
-            f"no connection to {parts.hostname}:{port} ({type(error).__name__}); start the server, "
-            f"or correct {role}.model_args.base_url"
-        ) from error

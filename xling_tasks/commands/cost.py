@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from xling_tasks.commands.options import add_json, add_limit, add_metadata, add_tasks, read_metadata
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError, nearest
@@ -23,11 +21,8 @@ from xling_tasks.report.costs import parse_price
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.task import HealthTask, Request
 
-TOKENS_PER_CHARACTER = ((0x7F, 0.25), (0x2FF, 0.5), (0x2E7F, 0.5), (0x10FFFF, 0.75))
-"""(last code point, tokens) by rising code point: ASCII, other Latin, other alphabets, CJK.
-
-A rough average over current tokenizers; `--tokenizer` counts with a real one instead.
-"""
+ASCII, ALPHABET, CJK = 0.25, 0.5, 0.75
+"""Tokens per character: a rough average over current tokenizers; `--tokenizer` counts with one."""
 
 BATCH_PRICE = 0.5  # what batches cost at most services, of the price of calls
 SAMPLE = 250  # questions of a task whose prompts are made and counted, and stand for all
@@ -243,14 +238,7 @@ def load_counter(name: str) -> Callable[[str], int]:
     return lambda text: len(tokenizer(text, add_special_tokens=False).input_ids)
 
 
-_LAST_POINTS = np.array([last for last, _ in TOKENS_PER_CHARACTER])
-_WEIGHTS = np.array([weight for _, weight in TOKENS_PER_CHARACTER])
-
-
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text by `TOKENS_PER_CHARACTER`."""
-    if text.isascii():
-        return max(1, round(TOKENS_PER_CHARACTER[0][1] * len(text)))
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    kinds = np.searchsorted(_LAST_POINTS, points)
-    return max(1, round(float(_WEIGHTS[kinds].sum())))
+    """Estimate the tokens of a text by its scripts."""
+    weights = (ASCII if c < "\x80" else ALPHABET if c < "\u2e80" else CJK for c in text)
+    return max(1, round(sum(weights)))

@@ -23,12 +23,13 @@ from xling_tasks.data.custom.dataset import (
     find_files,
     read_custom_dataset,
 )
-from xling_tasks.data.custom.example import example_rows, write
 from xling_tasks.data.dataset_info import MMEDBENCH, PROMPT_SETS, XLINGHEALTH
 from xling_tasks.data.prompt_sets import STATUSES, load_prompts, statuses
-from xling_tasks.data.sources import local_path
+from xling_tasks.data.sources import SAMPLE_FOLDER, local_path
+from xling_tasks.data.tables import write_rows
 from xling_tasks.errors import DataError, user_path
 from xling_tasks.output import Screen, many, table, write_new
+from xling_tasks.safe_json import json_objects
 from xling_tasks.settings import Settings
 
 # The datasets
@@ -104,9 +105,24 @@ def new_dataset(options: argparse.Namespace) -> str:
             "criteria, in HealthBench's form"
         )
     else:
-        write(to, example_rows(long=options.long))
+        write_rows(to, example_rows(long=options.long))
         content = "6 questions in English, Portuguese and Swahili; the column 'notes' explains them"
     return f"{to}: {content}. Next: xling data check {shlex.quote(str(to))}"
+
+
+def example_rows(*, long: bool = False) -> list[dict[str, str]]:
+    """Return the example: a row per question, or per question and language."""
+    rows = [row for _, row in json_objects(SAMPLE_FOLDER / "own_example.jsonl")]
+    if not long:
+        return rows
+    return [
+        {
+            "id": row["id"], "language": code, "question": row[f"question_{code}"],
+            "answer": row[f"answer_{code}"], "notes": row["notes"] if code == "en" else "",
+        }
+        for row in rows
+        for code in ("en", "pt", "sw")
+    ]  # fmt: skip
 
 
 def check_dataset(options: argparse.Namespace) -> Screen:

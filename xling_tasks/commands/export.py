@@ -6,13 +6,7 @@ import argparse
 from itertools import product
 from typing import Any
 
-from xling_tasks.commands.options import (
-    add_languages,
-    add_metadata,
-    add_output,
-    chosen,
-    read_metadata,
-)
+from xling_tasks.commands import options as arguments
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.mmedbench import load
 from xling_tasks.data.prompts import FOLDER, PromptTemplates
@@ -33,13 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     train.add_argument(
         "--kinds", default=",".join(KINDS), help="separated by commas (default %(default)s)"
     )
-    add_languages(train, "all six")
-    add_output(train, "new JSONL file")
-    add_metadata(train)
+    arguments.add_languages(train, "all six")
+    arguments.add_output(train, "new JSONL file")
+    arguments.add_metadata(train)
     train.set_defaults(run=export_train)
     summary = "write an example of a prompt file for trained models"
     example = kinds.add_parser("trained-prompts", help=summary, description=summary)
-    add_output(example, "new YAML file")
+    arguments.add_output(example, "new YAML file")
     example.set_defaults(run=export_example)
 
 
@@ -54,10 +48,12 @@ def export_train(options: argparse.Namespace) -> str:
 
     Questions without a rationale have no line of the kind `rationale_ft`.
     """
-    settings = Settings.parse(read_metadata(options.metadata), {})
+    settings = Settings.parse(arguments.read_metadata(options.metadata), {})
     info = DATASETS["mmedbench"]
-    kinds = chosen("--kinds", options.kinds, KINDS, "no prompts of this name")
-    codes = chosen("--languages", options.languages, info.languages, "no training questions")
+    kinds = arguments.chosen("--kinds", options.kinds, KINDS, "no prompts of this name")
+    codes = arguments.chosen(
+        "--languages", options.languages, info.languages, "no training questions"
+    )
     prompts = PromptTemplates(settings.prompt_templates)
     rows: list[dict[str, Any]] = []
     counts = []

@@ -15,13 +15,7 @@ from typing import Any
 from xling_metrics.base import mean
 from xling_metrics.claims import claim_scores, information_f1
 
-from xling_tasks.commands.options import (
-    add_json,
-    add_languages,
-    add_limit,
-    add_metadata,
-    settings_with,
-)
+from xling_tasks.commands import options as arguments
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
@@ -37,18 +31,18 @@ from xling_tasks.safe_json import json_objects
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling round-trip`."""
-    add_languages(parser, "all 30")
+    arguments.add_languages(parser, "all 30")
     text = "English texts, one per line (default: the bundled sample)"
     parser.add_argument("--texts", type=user_path, metavar="FILE", help=text)
-    add_limit(parser, "first N texts")
-    add_json(parser)
-    add_metadata(parser)
+    arguments.add_limit(parser, "first N texts")
+    arguments.add_json(parser)
+    arguments.add_metadata(parser)
     parser.set_defaults(run=round_trip)
 
 
 def round_trip(options: argparse.Namespace) -> str:
     """Return a table of information consistency per language beside the paper's values."""
-    settings, specs = settings_with(options, "translator", "judge")
+    settings, specs = arguments.settings_with(options, "translator", "judge")
     texts = _read_texts(options.texts)[: options.limit]
     codes = settings.languages or tuple(code for code in LANGUAGES if code != "en")
     prompts = PromptTemplates(settings.prompt_templates)

@@ -7,14 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from xling_tasks.commands import options as arguments
 from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.options import (
-    add_metadata,
-    add_output,
-    add_tasks,
-    read_metadata,
-    settings_with,
-)
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.topics import TOPICS, UNCLASSIFIED, read_list, write_topics
 from xling_tasks.errors import user_path
@@ -30,10 +24,10 @@ def topics(options: argparse.Namespace) -> str:
         SettingError: If no judge is set.
         DataError: If the list cannot be read, or the new file exists.
     """
-    settings, (spec,) = settings_with(options, "judge")
+    settings, (spec,) = arguments.settings_with(options, "judge")
     names = TOPICS if options.list is None else read_list(options.list)
     refuse_file(options.to)
-    texts = _texts(load_tasks(options.tasks, read_metadata(options.metadata)))
+    texts = _texts(load_tasks(options.tasks, arguments.read_metadata(options.metadata)))
     judge = load_backend("judge", spec, settings.xling_cache)
     judge.check()
     prompt = PromptTemplates(settings.prompt_templates).get("topic", "en")
@@ -70,10 +64,10 @@ def _texts(tasks: Sequence[Any]) -> dict[str, str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling topics`."""
-    add_tasks(parser)
+    arguments.add_tasks(parser)
     parser.add_argument(
         "--list", type=user_path, metavar="FILE", help="your own list of topics, one per line"
     )
-    add_output(parser, "new file: question -> topic")
-    add_metadata(parser)
+    arguments.add_output(parser, "new file: question -> topic")
+    arguments.add_metadata(parser)
     parser.set_defaults(run=topics)

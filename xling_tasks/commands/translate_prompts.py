@@ -10,10 +10,10 @@ from typing import Any
 from xling_tasks.commands.options import add_languages, add_metadata, add_output, settings_with
 from xling_tasks.data.custom.columns import NOTES
 from xling_tasks.data.custom.dataset import is_custom_file, load_custom_dataset
-from xling_tasks.data.custom.example import write
 from xling_tasks.data.custom.questions import Question
 from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of, placeholders
 from xling_tasks.data.prompts import PromptTemplates
+from xling_tasks.data.tables import write_rows
 from xling_tasks.errors import DataError, SettingError, user_path
 from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.models.translate.translator import Translator, load_translator
@@ -150,7 +150,7 @@ def _translate_custom(
     _refuse_nothing(path, n_missing, n_failed)
     every = [*data.languages, *(code for code in codes if code not in data.languages)]
     is_text = to.suffix.lower() in _TEXTS
-    write(to, _custom_rows(data.questions, every, new, is_text=is_text))
+    write_rows(to, _custom_rows(data.questions, every, new, is_text=is_text))
     left_out = [*data.unused, f"an earlier column {NOTES!r}"]
     if is_text and any(item.tags for question in data.questions for item in question.rubric):
         left_out.append("tags of criteria")

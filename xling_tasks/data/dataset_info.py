@@ -83,24 +83,22 @@ _FIELDS = {field.name for field in fields(DatasetInfo)} - {"key", "language_name
 
 def _read_family(name: str) -> dict[str, DatasetInfo]:
     """Return the records of a family by key; its languages are ours where it names none."""
-    rows = dict(_CONTENT[name])
+    rows, records = dict(_CONTENT[name]), {}
     shared = rows.pop("all")
-    return {key: _read_record(key, {**shared, **row}) for key, row in rows.items()}
-
-
-def _read_record(key: str, row: dict[str, Any]) -> DatasetInfo:
-    for name in row.keys() - _FIELDS:
-        raise DataError(f"{_FILE}, {key}: unknown field {name!r}.{did_you_mean(name, _FIELDS)}")
-    codes = row.pop("languages", ["en", *(code for code in LANGUAGES if code != "en")])
-    if not isinstance(codes, list) or codes[:1] != ["en"] or len(set(codes)) < len(codes):
-        raise DataError(
-            f"{_FILE}, {key}: languages: expected [en, ...], each once, got {codes!r:.60}"
-        )
-    for code in (*codes, *row.get("sources", ())):
-        if code not in ALL_LANGUAGES:
-            raise DataError(f"{_FILE}, {key}: {describe_missing_row(code)}")
-    names = {code: ALL_LANGUAGES[code].name for code in codes}
-    return DatasetInfo(key=key, language_names=names, **row)
+    for key, row in rows.items():
+        values = {**shared, **row}
+        for unknown in values.keys() - _FIELDS:
+            hint = did_you_mean(unknown, _FIELDS)
+            raise DataError(f"{_FILE}, {key}: unknown field {unknown!r}.{hint}")
+        codes = values.pop("languages", ["en", *(code for code in LANGUAGES if code != "en")])
+        if codes[:1] != ["en"] or len(set(codes)) < len(codes):
+            raise DataError(f"{_FILE}, {key}: languages: expected [en, ...], each once: {codes}")
+        for code in (*codes, *values.get("sources", ())):
+            if code not in ALL_LANGUAGES:
+                raise DataError(f"{_FILE}, {key}: {describe_missing_row(code)}")
+        names = {code: ALL_LANGUAGES[code].name for code in codes}
+        records[key] = DatasetInfo(key=key, language_names=names, **values)
+    return records
 
 
 _CONTENT: dict[str, Any] = read_yaml(_FILE)

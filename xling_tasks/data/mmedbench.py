@@ -185,7 +185,6 @@ def _read_question(
     is_checked = bool(sample) or (passed is True and checked is not False)
     notes["rationale of a sample: checked by no human"] += sample is not None
     notes["human-check flags missing"] += sample is None and (checked is None or passed is None)
-    notes["options repeat a text"] += len(set(options.values())) < len(options)
     content = json.dumps([text, options, sorted(answer)], ensure_ascii=False)
     key = f"{prefix}-{number}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
     is_checked = is_checked and rationale is not None

@@ -65,14 +65,22 @@ def protocol_of(criterion: str) -> Protocol | None:
 
 def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as the papers fix them; the user may not set something else."""
+
+    def describe(setting: str, value: Any) -> str:
+        if setting == "jury":
+            return "a list of judges" if value else "one judge"
+        plain = list(value) if isinstance(value, tuple) else getattr(value, "model", value)
+        text = str(plain).lower() if isinstance(plain, bool) else plain
+        return f"no {setting}" if value is None else f"{setting}={text}"
+
     for setting, (value, papers) in FIXED.items():
         current = values.get(setting, value)
         is_list = isinstance(value, tuple)
         same = sorted(map(str, current)) == sorted(map(str, value)) if is_list else current == value
         if not same:
             raise SettingError(
-                f"--metadata protocol={PUBLISHED}: {_said(setting, current)} contradicts what "
-                f"{' and '.join(papers)} fixed, {_said(setting, value)}; leave out the one or "
+                f"--metadata protocol={PUBLISHED}: {describe(setting, current)} contradicts what "
+                f"{' and '.join(papers)} fixed, {describe(setting, value)}; leave out the one or "
                 "the other"
             )
     return {**values, **{setting: value for setting, (value, _) in FIXED.items()}}
@@ -86,12 +94,3 @@ def check_criterion(task: str, criterion: str) -> None:
             f"--metadata protocol={PUBLISHED}: {task} is this project's own and in none of the "
             f"papers ({papers}); leave the task or the setting out"
         )
-
-
-def _said(setting: str, value: Any) -> str:
-    if setting == "jury":
-        return "a list of judges" if value else "one judge"
-    if value is None:
-        return f"no {setting}"
-    plain = list(value) if isinstance(value, tuple) else getattr(value, "model", value)
-    return f"{setting}={str(plain).lower() if isinstance(plain, bool) else plain}"

@@ -47,22 +47,18 @@ class PublishedScore(NamedTuple):
         return f"{SOURCES[self.source]}, {self.table}"
 
 
-def published(**fields: str) -> Iterator[PublishedScore]:
-    """Yield the scores whose fields have these values, in the file's order."""
-    yield from _figures_with(tuple(fields.items()))
-
-
 @functools.lru_cache(maxsize=4096)  # a report asks for each of its cells
-def _figures_with(fields: tuple[tuple[str, str], ...]) -> tuple[PublishedScore, ...]:
+def published(**fields: str) -> tuple[PublishedScore, ...]:
+    """Return the scores whose fields have these values, in the file's order."""
     return tuple(
-        figure
-        for figure in _figures()
-        if all(getattr(figure, name) == value for name, value in fields)
+        score
+        for score in _read()
+        if all(getattr(score, name) == value for name, value in fields.items())
     )
 
 
 @functools.lru_cache(maxsize=1)
-def _figures() -> tuple[PublishedScore, ...]:
+def _read() -> tuple[PublishedScore, ...]:
     with FILE.open(encoding="utf-8", newline="") as handle:
         rows: Iterator[dict[str, Any]] = csv.DictReader(handle)
         return tuple(PublishedScore(**{**row, "value": float(row["value"])}) for row in rows)

@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ import pyarrow.parquet
 from openpyxl.utils.escape import unescape
 
 from xling_tasks.errors import DataError, meant, no_such, unreadable
-from xling_tasks.output import many
+from xling_tasks.output import jsonl, many, refuse_file, writing
 from xling_tasks.safe_json import json_objects
 
 
@@ -84,8 +84,7 @@ class Table:
 
     def id(self, row: int, column: str) -> str:
         """Return the text of a cell of a row, which must have one."""
-        text = self.text(row, column)
-        if text is None:
+        if (text := self.text(row, column)) is None:
             raise DataError(f"{self.location(row, column)}: the id is missing")
         return text
 
@@ -326,3 +325,22 @@ READERS: dict[str, Callable[[Path], Iterator[Table]]] = {
     ".jsonl": _read_jsonl,
 }
 """Readers by file ending."""
+
+
+def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write rows in the format that the file's ending names; never over another file."""
+    ending = path.suffix.lower()
+    if ending not in READERS:
+        raise DataError(f"{path}: name a file that ends in {', '.join(READERS)}")
+    refuse_file(path, "")
+    frame = pd.DataFrame(rows)
+    with writing(path, ""):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if ending == ".csv":  # with a mark, without which Excel takes UTF-8 for another encoding
+            frame.to_csv(path, index=False, encoding="utf-8-sig")
+        elif ending == ".xlsx":
+            frame.to_excel(path, index=False, sheet_name="questions")
+        elif ending == ".parquet":
+            frame.to_parquet(path, index=False)
+        else:
+            path.write_text("".join(jsonl(rows)), encoding="utf-8")

@@ -222,6 +222,8 @@ def _sheets(info: DatasetInfo, tables: list[Table]) -> Iterator[_Row]:
         has_id = "id" in english.frame
         keys = [english.id(row, "id") if has_id else str(i) for i, row in enumerate(english.rows)]
         rows = dict(zip(keys, english.rows, strict=True))
+        if len(rows) < len(keys):
+            raise DataError(f"{english.location()}, column 'id': an id appears twice")
         for key, row in rows.items():
             for other in [key, *_negatives(english, row, rows)]:
                 answer = Answer(other, int(other == key), texts("answer", rows[other]))
@@ -230,17 +232,12 @@ def _sheets(info: DatasetInfo, tables: list[Table]) -> Iterator[_Row]:
     english.require(["label"])
     numbers: dict[tuple[str | None, ...], str] = {}
     for row in english.rows:
-        labels = {_label(table, row) for table in sheets.values() if "label" in table.frame}
-        if len(labels) > 1:
+        label = _label(english, row)
+        if any(_label(t, row) != label for t in sheets.values() if "label" in t.frame):
             raise DataError(f"{english.location(row, 'label')}: differs between the sheets")
         question = texts("question", row)
         key = numbers.setdefault(tuple(question.values()), str(len(numbers)))
-        yield (
-            english.location(row),
-            key,
-            question,
-            Answer(str(row), labels.pop(), texts("answer", row)),
-        )
+        yield english.location(row), key, question, Answer(str(row), label, texts("answer", row))
 
 
 def _column(kind: str, code: str) -> str:

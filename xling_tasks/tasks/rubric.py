@@ -18,8 +18,7 @@ from xling_metrics.tokenization import load_segmenter
 from xling_tasks.criteria.metric import Metric
 from xling_tasks.criteria.rubric import GradedAnswer, points_of_group
 from xling_tasks.data.custom.conversations import ROLES, make_transcript
-from xling_tasks.data.custom.questions import Turn
-from xling_tasks.data.custom.rubric_items import tag_values
+from xling_tasks.data.custom.questions import Turn, tag_values
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import DataError
 from xling_tasks.failed_response import is_failed, is_filtered

@@ -19,7 +19,7 @@ from xling_tasks.languages import LANGUAGES, language_name
 from xling_tasks.output import refuse_files, table, writing
 from xling_tasks.report.data import Model, read_models
 from xling_tasks.report.lists import make_record
-from xling_tasks.report.record import Record, Score
+from xling_tasks.report.record import Score, Verdict
 from xling_tasks.report.verdicts import Options
 from xling_tasks.secrets import public
 
@@ -53,22 +53,32 @@ def run(options: argparse.Namespace) -> str:
     refuse_files(options.to, [CARD])
     model = _read_model(options.out_dir)
     record = make_record([model], Options())
-    refuse_unscored(record.scores, model)
-    results = eval_results(record.scores, model, options.dataset_id)
+    scores = [
+        score for score in record.scores
+        if score.criterion in CRITERIA and score.language in LANGUAGES
+        and score.metric in CRITERIA[score.criterion].submission.main
+    ]  # fmt: skip
+    refuse_unscored(scores, model)
+    results = eval_results(scores, model, options.dataset_id)
     if not results:
         raise DataError(
             f"{options.out_dir}: no score over a dataset on the Hub; --dataset-id names the one "
             "that holds your own questions"
         )
     card = _load_card(options)
-    add_results(card, results, options.model_id.rpartition("/")[2])
-    section, earlier = describe(record, model), re.escape(BEGIN) + ".*?" + re.escape(END)
-    text = re.sub(earlier, "", card.text, flags=re.DOTALL).rstrip()
-    card.text = f"{text}\n\n{section}\n"
+    replaced = {(result.dataset_type, result.dataset_config) for result in results}
+    earlier = card.data.eval_results or []
+    card.data.eval_results = [
+        *(r for r in earlier if (r.dataset_type, r.dataset_config) not in replaced), *results
+    ]  # fmt: skip
+    card.data.model_name = card.data.model_name or options.model_id.rpartition("/")[2]
+    old_section = re.escape(BEGIN) + ".*?" + re.escape(END)
+    text = re.sub(old_section, "", card.text, flags=re.DOTALL).rstrip()
+    card.text = f"{text}\n\n{describe(scores, record.verdicts, model)}\n"
+    path = options.to / CARD
     with writing(options.to):
         options.to.mkdir(parents=True, exist_ok=True)
-        card.save(options.to / CARD)
-    path = options.to / CARD
+        card.save(path)
     return (
         f"{path}: {len(results)} results. Nothing was uploaded; to offer the card to the model: "
         f"hf upload {options.model_id} {path} {CARD} --create-pr"
@@ -124,17 +134,11 @@ def refuse_unscored(scores: Sequence[Score], model: Model) -> None:
     problems = []
     for score in scores:
         n_asked = counts.get((score.criterion, score.dataset))
-        main = score.criterion in CRITERIA and is_main(score)
-        if main and n_asked and score.n is not None and score.n < (1 - MOST_UNSCORED) * n_asked:
+        if n_asked and score.n is not None and score.n < (1 - MOST_UNSCORED) * n_asked:
             name = f"{_metric_name(score)} in {language_name(score.language)}"
             problems.append(f"{name}: {score.n} of {n_asked} questions have a score")
     if problems:
         raise DataError(f"not ready to submit: {'; '.join(problems)}. Ask the others again")
-
-
-def is_main(score: Score) -> bool:
-    """Return whether a score is one of its criterion's main metrics in one language."""
-    return score.language in LANGUAGES and score.metric in CRITERIA[score.criterion].submission.main
 
 
 def eval_results(scores: Sequence[Score], model: Model, custom_id: str | None) -> list[Any]:
@@ -151,25 +155,22 @@ def eval_results(scores: Sequence[Score], model: Model, custom_id: str | None) -
     }
     results = []
     for score in scores:
-        criterion = CRITERIA.get(score.criterion)
-        if criterion is None or not is_main(score):
-            continue
-        found = data.get((score.criterion, score.dataset), {})
+        source = data.get((score.criterion, score.dataset), {})
         hub = DATASETS[score.dataset].hub_id if score.dataset in DATASETS else None
-        hub = {"hub": found.get("name"), "own": custom_id}.get(found.get("kind", ""), hub)
+        hub = {"hub": source.get("name"), "own": custom_id}.get(source.get("kind", ""), hub)
         if score.value is None or hub is None:
             continue
-        language = language_name(score.language)
+        criterion, language = CRITERIA[score.criterion], language_name(score.language)
         sampled = None if score.temperature is None else {"temperature": score.temperature}
         results.append(
             EvalResult(
                 task_type=criterion.submission.type,
                 task_name=criterion.title,
                 dataset_type=hub,
-                dataset_name=f"{found.get('dataset', score.dataset)} ({language})",
+                dataset_name=f"{source.get('dataset', score.dataset)} ({language})",
                 dataset_config=f"{score.criterion}_{score.dataset}_{score.language}",
                 dataset_split="test",
-                dataset_revision=found.get("revision"),
+                dataset_revision=source.get("revision"),
                 metric_type=score.metric,
                 metric_name=_metric_name(score),
                 metric_value=score.value,
@@ -182,9 +183,6 @@ def eval_results(scores: Sequence[Score], model: Model, custom_id: str | None) -
 def _metric_name(score: Score) -> str:
     name = score.metric.replace("_", " ")
     return name if score.temperature is None else f"{name} at temperature {score.temperature:g}"
-
-
-# The card
 
 
 def _load_card(options: argparse.Namespace) -> Any:
@@ -202,37 +200,22 @@ def _load_card(options: argparse.Namespace) -> Any:
         raise DataError(f"{options.card}: the metadata cannot be read: {error}") from error
 
 
-def add_results(card: Any, results: Sequence[Any], name: str) -> None:
-    """Put results into a card's metadata, in place of earlier ones over the same data."""
-    replaced = {(result.dataset_type, result.dataset_config) for result in results}
-    remaining = [
-        result
-        for result in card.data.eval_results or []
-        if (result.dataset_type, result.dataset_config) not in replaced
-    ]
-    card.data.eval_results = [*remaining, *results]
-    card.data.model_name = card.data.model_name or name
-
-
-def describe(record: Record, model: Model) -> str:
+def describe(scores: Sequence[Score], verdicts: Sequence[Verdict], model: Model) -> str:
     """Return the section of the card: a table of the main scores with verdicts."""
-    verdicts = {
-        (v.criterion, v.dataset, v.metric, v.temperature, v.language): v.verdict
-        for v in record.verdicts
-    }
-    rows = []
-    for score in record.scores:
-        if score.criterion in CRITERIA and is_main(score):
-            key = score.criterion, score.dataset, score.metric, score.temperature, score.language
-            rows.append({
-                "criterion": score.criterion,
-                "dataset": score.dataset,
-                "language": language_name(score.language),
-                "metric": _metric_name(score),
-                "value": score.value,
-                "questions": score.n,
-                "verdict": verdicts.get(key, "").replace("_", " "),
-            })  # fmt: skip
+
+    def key(row: Score | Verdict) -> tuple[object, ...]:
+        return row.criterion, row.dataset, row.metric, row.temperature, row.language
+
+    verdict_of = {key(verdict): verdict.verdict for verdict in verdicts}
+    rows = [
+        {
+            "criterion": score.criterion, "dataset": score.dataset,
+            "language": language_name(score.language), "metric": _metric_name(score),
+            "value": score.value, "questions": score.n,
+            "verdict": verdict_of.get(key(score), "").replace("_", " "),
+        }
+        for score in scores
+    ]  # fmt: skip
     runs = [task.results for task in model.tasks]
     versions = sorted({f"lm-eval {r.lm_eval}, xling-tasks {r.xling['version']}" for r in runs})
     return _SECTION.format(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xling_metrics.languages import Language
 
 from xling_tasks.data.tables import Table
-from xling_tasks.errors import DataError, did_you_mean, nearest
+from xling_tasks.errors import DataError, did_you_mean
 from xling_tasks.languages import language_of
 
 NOTES = "notes"
@@ -21,10 +21,6 @@ NOTES = "notes"
 
 _SHARED = ("id", "category", "correct", "criteria")
 _TEXT = re.compile(r"(question|answer|wrong_answer(?:_\d+)?|options?_[a-h]|options|correct)")
-_OTHER_FORMS = {
-    ("prompt", "rubrics"): "these are HealthBench's columns; save the file as JSONL",
-    ("label", "answer_ids"): "this is XLingHealth's form, which the tasks xlinghealth_* read",
-}
 
 
 class Column(NamedTuple):
@@ -53,15 +49,22 @@ def parse_columns(table: Table) -> tuple[str, list[Column], list[str]]:
         if other := names.get(normalize_column(name)):
             raise DataError(f"{table.location()}: columns {other!r} and {name!r} are the same")
         names[normalize_column(name)] = name
-    for of_others, advice in _OTHER_FORMS.items():
-        if names.keys() >= set(of_others):
-            raise DataError(f"{table.location()}: has the columns {', '.join(of_others)}: {advice}")
+    if names.keys() >= {"label", "answer_ids"}:
+        raise DataError(
+            f"{table.location()}: this is XLingHealth's form, which the tasks xlinghealth_* read"
+        )
     is_long = "question" in names and "language" in names
     if not is_long and not any(name.startswith("question_") for name in names):
         raise DataError(f"{table.location()}: {_advise(names)}")
     columns, unused, problems = [], [], []
     for normal, name in names.items():
-        column = _parse_long(name, normal) if is_long else _parse_wide(name, normal)
+        column = _parse_wide(name, normal)
+        if is_long:
+            is_text = _TEXT.fullmatch(normal)
+            is_read = is_text or normal in (*_SHARED, "language")
+            column = Column(name, _kind(normal) if is_text else normal) if is_read else None
+            if normal.startswith("question_"):
+                column = "is of a table with a row per question, and there is 'language', too"
         if isinstance(column, str):
             problems.append(f"{table.location(column=name)}: {column}")
         elif column is None:
@@ -71,8 +74,7 @@ def parse_columns(table: Table) -> tuple[str, list[Column], list[str]]:
     problems += _find_contradictions(table, columns, is_long)
     if problems:
         raise DataError("\n".join(problems))
-    known_names = [normalize_column(column.name) for column in columns]
-    return "long" if is_long else "wide", columns, [_hint(name, known_names) for name in unused]
+    return "long" if is_long else "wide", columns, unused
 
 
 def normalize_column(name: str) -> str:
@@ -90,14 +92,6 @@ def unknown_language(word: str) -> str:
         f"the language {word!r} is not known here; write its ISO 639 code (sw, pt-BR), or its code "
         "with its script (dag-Latn)"
     )
-
-
-def _parse_long(name: str, normal: str) -> Column | str | None:
-    if normal.startswith("question_"):
-        return "is of a table with a row per question, and the table has 'language', too; keep one"
-    if normal in (*_SHARED, "language"):
-        return Column(name, normal)
-    return Column(name, _kind(normal)) if _TEXT.fullmatch(normal) else None
 
 
 def _parse_wide(name: str, normal: str) -> Column | str | None:
@@ -157,14 +151,3 @@ def _advise(names: dict[str, str]) -> str:
         "question_sw, ... or a question in one language with id, language, question; the header is "
         f"the first row, so delete a title above it. {hint}"
     ).rstrip()
-
-
-def _hint(name: str, columns: list[str]) -> str:
-    """Return an unused column, with the name that it may be meant to have."""
-    codes = {column.rpartition("_")[2] for column in columns if column.startswith("question_")}
-    names = {*_SHARED, *(f"{kind}_{code}" for code in codes for kind in _KINDS), *_KINDS}
-    near = nearest(normalize_column(name), names - {*columns}, 0.8)
-    return f"{name} (did you mean {near}?)" if near else name
-
-
-_KINDS = ("question", "answer", "wrong_answer", "option_a", "option_b", "option_c", "option_d")

@@ -14,8 +14,7 @@ from typing import Any
 from xling_metrics.languages import ALL_LANGUAGES, Language
 
 from xling_tasks.data.custom.columns import unknown_language
-from xling_tasks.data.custom.questions import Question, Turn, merge
-from xling_tasks.data.custom.rubric_items import read_rubric, tag_values
+from xling_tasks.data.custom.questions import Question, Turn, merge, read_rubric, tag_values
 from xling_tasks.data.tables import clean_cell
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_of
@@ -49,14 +48,13 @@ def read_conversations(
     problems: list[str] = []
     for path in paths:
         for number, row in json_objects(path, expected="a conversation", whole=True):
-            location = f"{path}, line {number}"
             try:
-                new, found = _read_row(location, row, path)
+                new, of_row = _read_row(f"{path}, line {number}", row, path)
                 question = questions.setdefault(new.id, new)
                 if question is not new:
                     _check_turns(question, new)
                     problems += merge(question, new)
-                languages |= found
+                languages |= of_row
             except DataError as error:
                 problems.append(str(error))
     return list(questions.values()), languages, problems
@@ -175,28 +173,24 @@ def _name_fields(
     info = row.get("translation_info")
     translated_to = info.get("lang") if isinstance(info, Mapping) else None
     of_file = language_of_file(path)
-    fields = {"content": of_file}
+    words: dict[str, tuple[str, Any]] = {}  # field -> where its language is stated, and the word
     for name in dict.fromkeys(name for turn in prompt for name in turn):
-        word = None
         if name == "translated_content":
-            word = translated_to or of_file.code
+            words[name] = name, translated_to or of_file.code
         elif name.startswith("content_") and name != "content_id":
-            word = name.removeprefix("content_")
-        if word is not None:
-            fields[name] = _language(location, name, word)
-    name_given = row.get("language", row.get("lang"))
-    codes = {language.code for name, language in fields.items() if name != "content"}
-    if name_given is not None:
-        fields["content"] = _language(location, "language", name_given)
-    elif codes and "en" not in codes and of_file.code in ("en", *codes):
+            words[name] = name, name.removeprefix("content_")
+    stated = row.get("language", row.get("lang"))
+    if stated is not None:
+        words["content"] = "language", stated
+    elif translated_to and not words:
+        words["content"] = "translation_info.lang", translated_to
+    fields = {"content": of_file}
+    for name, (place, word) in words.items():
+        language = language_of(word) if isinstance(word, str) else None
+        if language is None:
+            raise DataError(f"{location}, {place!r}: {unknown_language(str(word))}")
+        fields[name] = language
+    codes = {fields[name].code for name in words.keys() - {"content"}}
+    if "content" not in words and codes and "en" not in codes and of_file.code in ("en", *codes):
         fields["content"] = ALL_LANGUAGES["en"]
-    elif translated_to and not codes:
-        fields["content"] = _language(location, "translation_info.lang", translated_to)
     return fields
-
-
-def _language(location: str, name: str, word: Any) -> Language:
-    language = language_of(word) if isinstance(word, str) else None
-    if language is None:
-        raise DataError(f"{location}, {name!r}: {unknown_language(str(word))}")
-    return language

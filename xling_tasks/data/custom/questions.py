@@ -7,13 +7,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import regex
 from xling_metrics.languages import Language
 
 from xling_tasks.data.custom.columns import Column, parse_columns, unknown_language
-from xling_tasks.data.custom.rubric_items import RubricItem, read_rubric
 from xling_tasks.data.tables import Table, Unreadable, clean_cell
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_of
@@ -21,6 +20,25 @@ from xling_tasks.languages import language_of
 LETTERS = "ABCDEFGH"
 Turn = Mapping[str, str]
 """`role` and `content`."""
+
+
+_MAX_POINTS = 1_000_000  # more is an error of the file
+# A dash is a minus, never a bullet: what costs points must not earn them.
+_LINE = re.compile(r"\s*(?:[*•]\s+)?([+\-−]?\d+(?:\.\d+)?)\s*(?:points?)?\s*[:|]\s*(\S.*?)\s*")
+
+
+class RubricItem(NamedTuple):
+    """What an answer can meet or not.
+
+    Attributes:
+        text: In words.
+        points: What meeting it earns; negative for what an answer should not do.
+        tags: Such as `axis:completeness`.
+    """
+
+    text: str
+    points: float
+    tags: tuple[str, ...] = ()
 
 
 @dataclass
@@ -281,3 +299,48 @@ def _strip_signs(text: str) -> str:
 
 _AROUND = regex.compile(r"""^[\p{Pi}\p{Pf}\p{Ps}"'¿¡\s]+|[\p{Pi}\p{Pf}\p{Pe}"'.,;:!?。।؟،۔\s]+$""")
 """Quotes, brackets and ends of sentences; '.5', '-5', '5%' and 'Rh-' are other answers without."""
+
+
+def tag_values(kind: str, tags: Sequence[str]) -> tuple[str, ...]:
+    """Return what tags of a kind say, each once: `theme:hedging` says `hedging` of `theme`."""
+    parts = (tag.partition(":") for tag in tags)
+    values = (value.strip() for name, _, value in parts if name.strip().lower() == kind)
+    return tuple(dict.fromkeys(filter(None, values)))
+
+
+def read_rubric(location: str, cell: Any) -> tuple[RubricItem, ...]:
+    """Return the criteria of a cell: a line each, points first, or HealthBench's list of objects.
+
+    Raises:
+        DataError: Naming the location, and the line or number of the criterion.
+    """
+    if cell is None:
+        return ()
+    if isinstance(cell, Unreadable):
+        raise DataError(f"{location}: {cell.reason}")
+    if isinstance(cell, str):
+        lines = [line for line in cell.splitlines() if line.strip()]
+        matches = [*zip(lines, map(_LINE.fullmatch, lines), strict=True)]
+        if wrong := [line.strip() for line, match in matches if match is None]:
+            raise DataError(
+                f"{location}: points, a colon and the criterion are expected, as in '5: Advises "
+                f"rest', not {wrong[0]!r:.60}"
+            )
+        return tuple(RubricItem(m[2], float(m[1].replace("−", "-"))) for _, m in matches if m)
+    if not isinstance(cell, list):
+        raise DataError(f"{location}: a list of criteria is expected, not {cell!r:.40}")
+    return tuple(_read_object(f"{location}, criterion {n}", row) for n, row in enumerate(cell, 1))
+
+
+def _read_object(location: str, row: Any) -> RubricItem:
+    fields = row if isinstance(row, Mapping) else {}
+    text, points, tags = fields.get("criterion"), fields.get("points", ""), fields.get("tags") or []
+    is_number = type(points) in (int, float) and abs(points) <= _MAX_POINTS
+    if not isinstance(text, str) or not text.strip() or not is_number:
+        raise DataError(
+            f"{location}: a text 'criterion' and a number 'points' (from -{_MAX_POINTS} to "
+            f"{_MAX_POINTS}) are expected, not {row!r:.60}"
+        )
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise DataError(f"{location}: 'tags' is a list of texts, not {tags!r:.40}")
+    return RubricItem(text.strip(), float(points), tuple(tags))
