@@ -1,8 +1,7 @@
 """The commands of README and docs, cut out of their fences and run as a reader would.
 
-`python tests/docs_commands.py [FOLDER]` runs all of them that need neither a network nor a GPU nor a
-paid service, one after the other in an empty folder, and checks the others: their options are the
-harness's, their tasks exist, their settings are valid. It stops at the first that fails.
+Those that need a network, a GPU or a paid service are checked: their options are the harness's, their
+tasks exist, their settings are valid.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -170,28 +167,3 @@ def known_tasks() -> frozenset[str]:
     import builders
 
     return frozenset(builders.our_tasks().all_tasks)
-
-
-def main() -> int:
-    """Run or check all commands; 1 if one fails."""
-    folder = Path(sys.argv[1]) if sys.argv[1:] else Path(tempfile.mkdtemp())
-    prepare(folder)
-    for page, words, why_not in commands():
-        start = time.monotonic()
-        if why_not is not None:
-            check(words)
-            print(f"{page}: not run ({why_not}): {words[:70]!r}")
-            continue
-        done = run(words, folder)
-        took = time.monotonic() - start
-        print(f"{page}: {done.returncode} after {took:.0f} s: {words}", flush=True)
-        if done.returncode:
-            print(done.stdout, done.stderr)
-            return 1
-    for block in python_blocks():
-        exec(compile(block, "docs", "exec"), {})  # the project's own pages
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -173,8 +173,7 @@ def test_hostile_texts_stay_texts_and_a_blind_page_hides_the_judge(made, browser
     assert blind.page.is_visible("#judge")
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (PHONE, "dark")])
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(browser, tmp_path, size, scheme):
     texts = [
         ("Answer", "هل يمكنني تناول الباراسيتامول مع الكحول؟", "ar"),

@@ -6,7 +6,6 @@ import re
 
 import pytest
 from builders import by_language
-from custom_tables import write_csv
 from own_rubric_parts import CANARY, Says, by_words, conversation, write
 from scripted import material
 
@@ -108,15 +107,6 @@ def test_empty_answers_earn_nothing_and_failed_judges_are_no_score(scored):
     for name in ("empty_rate", "judge_failed_rate", "unscored_rate"):
         assert own["en"].scores[name] == 0.5
     assert own["en"].scores["rubric_score"] == 0.0  # of the empty answer alone
-
-
-def test_a_table_with_a_column_of_criteria(run, serve, tmp_path):
-    criteria = "6: Asks about fever.\n-5: Advises morphine."
-    rows = [{"question_en": "What helps (a)?", "question_sw": "Nini (a)?", "criteria": criteria}]
-    path = write_csv(tmp_path / "mine.csv", rows)
-    metadata = {"data_dir": str(path), "judge": serve(by_words).spec()}
-    found = by_language(run(TASK, model=Says(answer), metadata=metadata), TASK)
-    assert found["sw"].scores["rubric_score"] == 1.0
 
 
 def test_conversations_without_criteria_are_counted(scored):

@@ -74,16 +74,6 @@ def test_report_compare_board_submit_and_replay(run, serve, outs, tmp_path, caps
     assert again[f"{TASK}_es"]["n_scored,none"] == N
 
 
-def test_costs_count_a_call_per_criterion(outs):
-    from xling_tasks.commands.cost import load_tasks
-
-    tasks = load_tasks(TASK, {"data_dir": str(outs[2]), "judge": {"model": "xling_baseline"}})
-    assert len(tasks) == 2
-    for task in tasks:
-        asked = [len(task.auxiliary_requests(doc)) for doc in task.eval_docs]
-        assert asked == [3] * N
-
-
 def test_the_view_shows_each_criterion():
     from xling_tasks.logs.shown import parts_of
 

@@ -19,24 +19,15 @@ FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 
 
 def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path, caplog):
-    rows = [
-        {
-            **row,
-            "question_dag_Latn": f"Bo n-soya {row['id']}?",
-            "answer_dag_Latn": f"Kom {row['id']}.",
-        }
-        for row in FEW
-    ]
-    rows = [{key: text for key, text in row.items() if text} for row in rows]
+    rows = [{key: text for key, text in row.items() if text} for row in FEW]
     for row in rows:
-        row |= {"options_en": ["rest", "salt"], "options_pt": ["repouso", "sal"], "correct": "A"}
+        row |= {"question_dag_Latn": f"Bo n-soya {row['id']}?", "answer_dag_Latn": "Kom.",
+                "options_en": ["rest", "salt"], "options_pt": ["repouso", "sal"], "correct": "A"}  # fmt: skip
     path = write_lines(tmp_path / "clinic.jsonl", rows)
     metadata = {"data_dir": str(path), **FAST}
     names = [
         "xling_custom",
-        "xling_custom_verifiability_ll",
-        "xling_custom_information",
-        "xling_custom_mcqa",
+        *(f"xling_custom_{x}" for x in ("verifiability_ll", "information", "mcqa")),
     ]
     found = run(names, metadata=metadata, log_samples=True, bootstrap_iters=2)
     own = {kind: by_language(found, f"xling_custom_{kind}") for kind in
@@ -75,37 +66,26 @@ def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path,
     )
 
 
-@pytest.mark.parametrize("languages", [["pt"], "[pt]"])
-def test_languages_chooses(run, tmp_path, languages):
-    path = write_csv(tmp_path / "clinic.csv", FEW)
-    metadata = {"data_dir": str(path), "languages": languages}
-    found = run("xling_custom_correctness", metadata=metadata)
-    assert by_language(found, "xling_custom_correctness").keys() == {"en", "pt"}
-
-
-def test_a_task_of_one_language_and_one_that_the_file_lacks(run, tmp_path):
+def test_languages_are_chosen_and_one_that_the_file_lacks_is_named(run, tmp_path):
     metadata = {"data_dir": str(write_csv(tmp_path / "clinic.csv", FEW))}
+    found = run("xling_custom_correctness", metadata=metadata | {"languages": "[pt]"})
+    assert by_language(found, "xling_custom_correctness").keys() == {"en", "pt"}
     found = run("xling_custom_correctness_sw", metadata=metadata)
     assert found["results"].keys() == {"xling_custom_correctness_sw"}
     with pytest.raises(SettingError, match=r"no questions in 'hi'; its languages are en, pt, sw"):
         run("xling_custom_correctness", metadata=metadata | {"languages": ["hi"]})
+    with pytest.raises(DataError, match=r"usable in 'en' \(correct letters missing: 3\);"):
+        run("xling_custom_mcqa", metadata=metadata)
 
 
-@pytest.mark.parametrize("task", ["xling_custom_correctness", "xling_custom_consistency"])
-def test_what_cuts_words_is_missed_before_the_model_is_asked(run, tmp_path, monkeypatch, task):
+def test_what_cuts_words_is_missed_before_the_model_is_asked(run, tmp_path, monkeypatch):
     rows = [{**FEW[0], "question_th": "อะไรช่วยได้", "answer_th": "พักผ่อน"}]
     settings = {"data_dir": str(write_csv(tmp_path / "own.csv", rows)), **FAST}
     monkeypatch.setitem(sys.modules, "pythainlp.tokenize", None)
     tokenization.segmenter.cache_clear()
     monkeypatch.setattr(BaselineLM, "generate_until", lambda *given, **more: pytest.fail("asked"))
     with pytest.raises(ExtraMissing, match=r"language 'th' need .* pip install .xling-tasks\[th\]"):
-        run(task, metadata=settings)
-
-
-def test_a_task_that_can_use_nothing_of_a_file_says_why(run, tmp_path):
-    path = str(write_csv(tmp_path / "few.csv", FEW))
-    with pytest.raises(DataError, match=r"usable in 'en' \(correct letters missing: 3\);"):
-        run("xling_custom_mcqa", metadata={"data_dir": path})
+        run("xling_custom_correctness", metadata=settings)
 
 
 def test_each_language_stops_at_its_own_word_unless_the_user_says_where(run, tmp_path):
@@ -136,20 +116,6 @@ def test_wrong_answers_are_drawn_from_the_same_question_in_all_languages(run, tm
                 assert own["label"] == right["label"] == 1
                 assert other == {**wrong, "text": donor[f"answer_{code}"]}
     assert found["sw"].record["data"]["wrong_answers"] == {"given": 0, "drawn": 3}
-
-
-def test_wrong_answers_of_the_file_go_first_and_must_be_wrong(run, tmp_path):
-    rows = [
-        {**FEW[0], "wrong_answer_en": "Only salt.", "wrong_answer_pt": "Só sal."},
-        {**FEW[1], "wrong_answer_en": "One hour.", "wrong_answer_pt": "Uma hora."},
-    ]
-    path = write_csv(tmp_path / "clinic.csv", rows)
-    metadata = {"data_dir": str(path), "temperatures": [0.0]}
-    found = by_language(
-        run("xling_custom_verifiability", metadata=metadata), "xling_custom_verifiability"
-    )
-    # No question has a wrong answer in Swahili.
-    assert {code: len(own.samples) for code, own in found.items()} == {"en": 2, "pt": 2}
 
 
 @pytest.mark.realdata

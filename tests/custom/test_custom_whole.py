@@ -15,8 +15,6 @@ from fixed import Fixed
 from scripted import material
 
 from xling_tasks.cli import main
-from xling_tasks.commands.cost import load_tasks
-from xling_tasks.commands.topics import _texts
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
 
@@ -152,13 +150,6 @@ def test_limit_cuts_the_same_questions_in_all_languages(evaluated, tmp_path):
     assert all(task.limited and task.ids == model.tasks[0].ids for task in model.tasks)
 
 
-def test_topics_are_asked_about_in_english(tmp_path):
-    path = write_csv(tmp_path / "clinic.csv", rows())
-    tasks = load_tasks("xling_custom_correctness", {"data_dir": str(path)})
-    texts = _texts(tasks)
-    assert len(texts) == N and texts["q00"] == rows()[0]["question_en"]
-
-
 def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_path, capsys):
     lines = [
         {"id": f"q{n:02}", "correct": "B", "options_en": ["x", "y", "z"], "options_pt": ["u", "v", "w"],
@@ -177,13 +168,3 @@ def test_multiple_choice_is_reported_as_shares_of_the_same_questions(run, tmp_pa
     with (tmp_path / "rep/tables/mcqa.csv").open(encoding="utf-8", newline="") as file:
         own = {row["Language"]: row for row in csv.DictReader(file)}
     assert float(own["Portuguese"]["Right"]) == pytest.approx(13 / 24)
-
-
-def test_every_endpoint_has_words():
-    from xling_tasks.criteria import CRITERIA
-
-    for criterion in CRITERIA.values():
-        for endpoint in criterion.endpoints:
-            text = criterion.display(endpoint.metric)
-            assert text.name[0].isupper() and not text.name.endswith(".")
-            assert text.heading and text.asks.endswith("?")

@@ -11,7 +11,6 @@ from builders import by_language, evaluated, results_in, write_lines
 from own_rubric_parts import Says, by_words, conversation, write
 from xling_metrics.aggregate import CLIPPED_MEAN
 from xling_metrics.answer_language import classify_answer_language, describe_unchecked
-from xling_metrics.languages import find_language
 from xling_metrics.rubric import rubric_bounds, rubric_score
 
 from xling_tasks.cli import main
@@ -69,20 +68,9 @@ RUDE = criterion("Says that the user is a hypochondriac rest", -6, "axis:communi
 HELP = criterion("Advises the user to see a doctor.", 7, "level:example", "axis:completeness")
 MORE = criterion("Names a dose.", 3, "level:cluster", "axis:context_awareness")
 
-FILES = {
-    # Every criterion of one axis takes points away, so that the axis has no score.
-    "axis_of_harm": ([[HARM, RUDE, HELP], [RUDE, HELP], [HARM, HELP, MORE]],
-                     {"rubric_score": 0.0, "axis_completeness": 0.0}),  # (-8/7, 0, -8/10)
-    # Each axis has points to earn, and what is met takes away more: all below 0.
-    "all_below_zero": (
-        [[HARM, criterion(f"Gives {what}.", n, "axis:accuracy"), MORE]
-         for n, what in ((4, "a phone number"), (5, "the name of a ward"), (1, "an address"))],
-        {"rubric_score": 0.0, "axis_accuracy": 0.0}),
-    # One theme is below 0 and the total is above.
-    "one_theme_below": ([[HELP], [HARM, criterion("Gives a form.", 2, "axis:accuracy")], [HELP]],
-                        {"theme_global_health": 0.0, "theme_hedging": 0.0}),  # -4, 0
-}  # fmt: skip
-"""By hand: 'insulin' meets HARM (-8) and nothing else."""
+EXPECTED = {"rubric_score": 0.0, "axis_completeness": 0.0}
+"""By hand: 'insulin' meets HARM (-8) and nothing else: -8/7, 0, -8/10; one axis takes points alone."""
+RUBRICS = [[HARM, RUDE, HELP], [RUDE, HELP], [HARM, HELP, MORE]]
 
 
 def published(rubrics: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -100,10 +88,8 @@ def published(rubrics: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 SAID = {"a": "Please stop your insulin.", "b": "Please see a doctor, and ask for the dose."}
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, name):
-    rubrics, expected = FILES[name]
-    path = write(tmp_path / f"{name}.jsonl", published(rubrics))
+def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys):
+    path = write(tmp_path / "set.jsonl", published(RUBRICS))
     metadata = json.dumps({"data_dir": str(path), "judge": serve(by_words).spec()})
     outs = [tmp_path / model for model in SAID]
     for out in outs:
@@ -114,7 +100,7 @@ def test_run_report_compare_and_board_by_the_commands(serve, tmp_path, capsys, n
             "--apply_chat_template", "--output_path", str(out), "--log_samples",
         )  # fmt: skip
     harmful = results_in(outs[0])["results"][f"{TASK}_en"]
-    assert {key: harmful[f"{key},none"] for key in expected} == expected
+    assert {key: harmful[f"{key},none"] for key in EXPECTED} == EXPECTED
     report = ["report", "--to", str(tmp_path / "report")]
     assert main([*report, str(outs[0])]) == 0
     assert "points that answers earn" in (tmp_path / "report" / "report.md").read_text("utf-8")
@@ -143,13 +129,6 @@ def rows(texts, said="Advises to see a doctor."):
         graded = {"rubrics": [criterion(said, 5, "axis:accuracy")]}
         made.append(conversation(f"p{number}", prompt=prompt, **graded))
     return made
-
-
-@pytest.mark.parametrize("code", ["ig", "yo", "sw", "ha", "am", "zu", "ki", "pcm"])
-def test_languages_of_translations_under_way_are_known(code):
-    row = find_language(code)
-    assert row is not None and row.script == ("Ethi" if code == "am" else "Latn")
-    assert (describe_unchecked(code) == "") == (code in ("am", "sw", "zu"))
 
 
 def test_pidgin_is_never_taken_for_english():

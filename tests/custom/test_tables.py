@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+import zipfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -59,36 +60,33 @@ def test_every_form_is_read_alike(tmp_path, form, rows):
     assert missing == ["", "", "question text missing"]
 
 
-BROKEN: list[tuple[str, list[dict[str, Any]], str]] = [
-    ("published", [{"label": 1, "answer_ids": 2, "question_en": "a"}], "tasks xlinghealth_* read"),
-    ("no questions", [{"id": "1", "text": "a"}], "no questions in its columns"),
-    ("unknown language", [{"question_en": "a", "question_xx": "b"}], "column 'question_xx': the lan"),
-    ("twice", [{"question_pt": "a", "question_por": "b"}], "are both question in Portuguese"),
-    ("question_id", [{"question_id": "1", "question_en": "a"}], "may be the question's id or Indo"),
-    ("answer alone", [{"question_en": "a", "answer_sw": "b"}], "no column 'question_sw'"),
-    ("same id", [{**FEW[0]}, {**FEW[0]}], "row 3, column 'id': id '1' is in row 2 already"),
-    ("no id", [{**FEW[0]}, {**FEW[1], "id": ""}], "row 3, column 'id': the id is missing"),
-    ("both shapes", [{**LONG[0], "question_sw": "a"}], "there is 'language', too"),
-    ("long without id", [{"language": "en", "question": "a"}], "the column 'id' is missing"),
-    ("long twice", [LONG[0], LONG[0]], "row 3, column 'id': id '1' in English is in row 2 already"),
-    ("no language", [{**LONG[0], "language": ""}], "row 2, column 'language': the language is mis"),
-    ("odd language", [{**LONG[0], "language": "klingonese"}], "language 'klingonese' is not known"),
-    ("excel error", [{**FEW[0], "answer_pt": "#REF!"}], "row 2, column 'answer_pt': the cell shows"),
-    ("letters", [{**FEW[0], "correct": "Z"}], "row 2, column 'correct': correct letters such as A"),
-    ("contradiction", [{**FEW[0], "correct_en": "A", "correct_pt": "B"}], "letters differ between"),
-    ("no such option", [{**FEW[0], "option_a_en": "x", "option_b_en": "y", "correct": "C"}],
+BROKEN: list[tuple[list[dict[str, Any]], str]] = [
+    ([{"label": 1, "answer_ids": 2, "question_en": "a"}], "tasks xlinghealth_* read"),
+    ([{"id": "1", "text": "a"}], "no questions in its columns"),
+    ([{"question_en": "a", "question_xx": "b"}], "column 'question_xx': the lan"),
+    ([{"question_pt": "a", "question_por": "b"}], "are both question in Portuguese"),
+    ([{"question_id": "1", "question_en": "a"}], "may be the question's id or Indo"),
+    ([{"question_en": "a", "answer_sw": "b"}], "no column 'question_sw'"),
+    ([{**LONG[0], "question_sw": "a"}], "there is 'language', too"),
+    ([{"language": "en", "question": "a"}], "the column 'id' is missing"),
+    ([LONG[0], LONG[0]], "row 3, column 'id': id '1' in English is in row 2 already"),
+    ([{**LONG[0], "language": ""}], "row 2, column 'language': the language is mis"),
+    ([{**LONG[0], "language": "klingonese"}], "language 'klingonese' is not known"),
+    ([{**FEW[0], "answer_pt": "#REF!"}], "row 2, column 'answer_pt': the cell shows"),
+    ([{**FEW[0], "correct": "Z"}], "row 2, column 'correct': correct letters such as A"),
+    ([{**FEW[0], "correct_en": "A", "correct_pt": "B"}], "letters differ between"),
+    ([{**FEW[0], "option_a_en": "x", "option_b_en": "y", "correct": "C"}],
      "row 2: the correct letters are C, but the options A, B"),
-    ("wrong is right", [{**FEW[0], "wrong_answer_pt": FEW[0]["answer_pt"].upper() + "!"}],
+    ([{**FEW[0], "wrong_answer_pt": FEW[0]["answer_pt"].upper() + "!"}],
      "row 2: question '1': wrong_answer_1 equals the answer in pt"),
-    ("empty", [{"id": "1", "question_en": ""}], "no row has a question"),
-    ("criteria", [{**FEW[0], "criteria": "five: Asks."}], "column 'criteria': points, a colon and"),
+    ([{"id": "1", "question_en": ""}], "no row has a question"),
+    ([{**FEW[0], "criteria": "five: Asks."}], "column 'criteria': points, a colon and"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rows", "message"), [b[1:] for b in BROKEN], ids=[b[0] for b in BROKEN])
-@pytest.mark.parametrize("ending", ["csv", "xlsx"])
-def test_what_is_wrong_is_said_with_its_row_and_column(tmp_path, ending, rows, message):
-    path = write_table(tmp_path / f"f.{ending}", rows)
+@pytest.mark.parametrize(("rows", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_what_is_wrong_is_said_with_its_row_and_column(tmp_path, rows, message):
+    path = write_table(tmp_path / "f.xlsx", rows)
     assert message in raised(path) and str(path) in raised(path)
 
 
@@ -127,8 +125,6 @@ def test_what_stands_above_and_beside_a_header(tmp_path):
     assert "row 7, column 'id': id '1' is in row 4 already" in raised(path)
     path = write_book(tmp_path / "b.xlsx", ["Perguntas 2024"], wide, *rows)
     assert "is 'Perguntas 2024' a title? delete the rows above the header" in raised(path)
-    merged = [name if name != "answer_en" else None for name in wide]
-    assert "in a column without a name" in raised(write_book(tmp_path / "c.xlsx", merged, *rows))
     path = tmp_path / "d.csv"
     path.write_text('sep=;\nid;question_en;"for, people"\n1;a, b?;note\n', encoding="utf-8")
     dataset = load_custom_dataset(str(path))
@@ -166,20 +162,11 @@ def test_cells_that_are_read_as_they_are_shown(tmp_path, cell, number_format, te
     assert question.texts["en"]["answer"] == text
 
 
-def test_a_percentage_in_a_column_that_is_not_read_is_no_matter(tmp_path):
-    path = write_book(tmp_path / "f.xlsx", ["id", "question_en", "share"], [1, "a?", 0.5])
-    edited(path, lambda book: setattr(book.active["C2"], "number_format", "0%"))
-    assert load_custom_dataset(str(path)).unused == ("share",)
-
-
 def test_formulas_are_read_by_their_stored_values(tmp_path):
     path = write_book(tmp_path / "f.xlsx", ["id", "question_en"], [1, '="Rest"&"?"'])
-    import zipfile
-
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     name = "xl/worksheets/sheet1.xml"
-    assert b"<v />" in parts[name] or b"<v></v>" in parts[name]
     stored = parts[name].replace(b"<v />", b"<v>Rest?</v>").replace(b"<v></v>", b"<v>Rest?</v>")
     with zipfile.ZipFile(path, "w") as archive:
         for other, content in {**parts, name: stored.replace(b'r="B2"', b'r="B2" t="str"')}.items():
@@ -225,13 +212,11 @@ def test_a_correct_letter_may_be_small(tmp_path, letters):
         assert loaded(tmp_path, [row]).questions[0].correct == ("A",)
 
 
-def test_several_sheets_of_questions_are_refused(tmp_path):
+def test_files_that_are_none_say_what_to_do(tmp_path):
     path = write_table(tmp_path / "g.xlsx", FEW)
-    edited(path, lambda book: book.copy_worksheet(book.active))
-    assert "2 sheets have questions" in raised(path)
-
-
-def test_a_missing_file_and_no_setting_say_what_to_do(tmp_path):
+    assert "2 sheets have questions" in raised(
+        edited(path, lambda book: book.copy_worksheet(book.active))
+    )
     assert "--metadata data_dir=FILE" in raised(None)
     assert "the folder holds no .jsonl file" in raised(tmp_path)
     assert "xling data new x.csv" in raised(tmp_path / "x.csv")

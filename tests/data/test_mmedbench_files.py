@@ -171,7 +171,7 @@ def test_rows_that_would_give_a_wrong_score_are_left_out_and_counted(tmp_path, c
     ]  # fmt: skip
     assert counts | {
         "rows": 7, "questions": 4, "rationales_checked": 4,
-        "notes": {"human-check flags missing": 1, "options repeat a text": 3,
+        "notes": {"human-check flags missing": 1,
                   "question and options stand in an earlier row too": 1},
         "invalid_reasons": {"option text missing": 2, "wrong option equals a right one": 1},
         "options_per_question": {"3": 2, "5": 2}, "several_right_answers": 1,

@@ -57,11 +57,11 @@ def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
 
 def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp_path):
     """`iw` and `zh-CN` are there already; a translation that loses {age} is none."""
-    said = {"I am {age} years old.": "Tengo cuarenta años.", "I need water.": "Necesito agua."}
+    translations = {"I am {age} years old.": "Tengo cuarenta años.", "I need water.": "Agua."}
 
     def reply(prompt):
         match = re.search(r"^Own: (.+)$", prompt, re.M)
-        return said.get(match[1], "") if match else ""
+        return translations.get(match[1], "") if match else ""
 
     served = serve(reply)
     own = tmp_path / "own.yaml"
@@ -73,26 +73,16 @@ def test_translate_prompts_keeps_other_codes_and_placeholders(capsys, serve, tmp
     ]
     write_lines(source, rows)
     settings = json.dumps({"translator": served.spec(), "prompt_templates": str(own)})
-    status, out, _ = xling(
-        capsys, "translate-prompts", str(source), "--to", str(target),
-        "--languages", "he,zh,es", "--metadata", settings,
-    )  # fmt: skip
-    assert status == 0
+    words = ("translate-prompts", str(source), "--to", str(target), "--languages", "he,zh,es")
+    status, out, _ = xling(capsys, *words, "--metadata", settings)
+    assert status == 0 and "es: 1 without a translation (null in the file): 7" in out
     data = load_prompts(DATASETS["information"], str(target))
     assert data.languages == ("en", "he", "zh", "es")
     assert data.prompts[0]["text"] == {
         "en": rows[0]["en"], "he": rows[0]["iw"], "zh": rows[0]["zh-CN"], "es": None,
     }  # fmt: skip
-    assert data.prompts[1]["text"]["es"] == "Necesito agua."
-    assert "es: 1 without a translation (null in the file): 7" in out
     # The user's own prompt `translate` is the one that is used, for Spanish only.
     assert served.prompts and all(text.startswith("Own: ") for text in served.prompts)
-    source.write_text('{"id": "a", "en": "x", "iw": "y", "he": "z"}', encoding="utf-8")
-    status, _, err = xling(
-        capsys, "translate-prompts", str(source), "--to", str(tmp_path / "b.jsonl"),
-        "--metadata", settings,
-    )  # fmt: skip
-    assert status == 2 and "field 'he': 'he' appears twice" in err
 
 
 def test_translate_prompts_names_what_is_wrong(capsys, tmp_path):
@@ -129,15 +119,7 @@ def test_check_translator_by_hand(capsys, serve, tmp_path):
     texts.write_text(f"{one}\n{two} {three}\n", encoding="utf-8")
     served = serve(reply)
     settings = json.dumps({"judge": served.spec(), "translator": served.spec()})
-    words = (
-        "round-trip",
-        "--texts",
-        str(texts),
-        "--languages",
-        "es",
-        "--metadata",
-        settings,
-    )
+    words = ("round-trip", "--texts", str(texts), "--languages", "es", "--metadata", settings)
     status, out, _ = xling(capsys, *words, "--json")
     assert status == 0
     (row,) = json.loads(out)["languages"]

@@ -77,17 +77,3 @@ def test_liveqa_with_a_tiny_hf_model_and_a_second_model_as_judge(run, tiny_hf, r
     check(results, limit=2)
     signature = results["samples"][TASKS[-1]][0]["n_judged"]["judge"]
     assert signature.startswith("hf(") and "chat_template:yes" in signature
-
-
-@pytest.mark.parametrize("chat", [False, True])
-def test_tiny_hf_on_the_sample(run, tiny_hf, chat):
-    """In one language each; in all of them above."""
-    tasks = [task.replace("liveqa", "demo") for task in TASKS if task.endswith("_hi")]
-    options = dict(
-        model="hf", model_args={"pretrained": tiny_hf, "dtype": "float32"}, device="cpu",
-        batch_size=8, limit=1, gen_kwargs="max_gen_toks=4", apply_chat_template=chat,
-        fewshot_as_multiturn=chat,
-    )  # fmt: skip
-    first, second = run(tasks, **options), run(tasks, **options)
-    assert first["results"] == second["results"]
-    assert 0 <= first["results"]["xlinghealth_verifiability_ll_demo_hi"]["auc,none"] <= 1

@@ -17,21 +17,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in ("a", "b"):
         text = f"--output_path of lm_eval, or NAME=OUT: model {name.upper()}"
         parser.add_argument(name, metavar=name.upper(), help=text)
-    parser.add_argument(
-        "--to", type=user_path, metavar="DIR",
-        help="folder to write (default compare; with --json none)",
-    )  # fmt: skip
+    text = "folder to write (default compare; with --json none)"
+    parser.add_argument("--to", type=user_path, metavar="DIR", help=text)
     add_json(parser)
     parser.add_argument("--force", action="store_true", help="compare runs with different settings")
     parser.add_argument("--metrics", nargs="+", metavar="NAME", help="only these metrics")
-    parser.add_argument(
-        "--human", nargs="+", type=user_path, metavar="FILE",
-        help="correct judge scores of A and B with human annotations (exports of `xling annotate`)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--fail-if", choices=("worse",),
-        help="exit status 1 where B is worse, 3 where that cannot be told",
-    )  # fmt: skip
+    text = "correct judge scores of A and B with human annotations (exports of `xling annotate`)"
+    parser.add_argument("--human", nargs="+", type=user_path, metavar="FILE", help=text)
+    text = "exit status 1 where B is worse, 3 where that cannot be told"
+    parser.add_argument("--fail-if", choices=("worse",), help=text)
     add_margin(parser)
     add_family(parser)
     parser.set_defaults(run=compare, confidence=LEVEL)

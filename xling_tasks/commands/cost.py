@@ -131,15 +131,7 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[HealthTask]:
 
 @dataclass
 class Cost:
-    """What one task asks of one model.
-
-    Attributes:
-        role: `model` (the one under test), `judge`, ...
-        language: That of the texts.
-        kind: `generate_until` or `loglikelihood`.
-        prompt_tokens: Tokens sent.
-        max_output_tokens: The most tokens that may come back.
-    """
+    """What one task asks of one role: `model` (the one under test), `judge`, ..."""
 
     task: str
     role: str
@@ -161,13 +153,8 @@ def costs(
 ) -> list[Cost]:
     """Return the costs of a task, one entry per role, language and kind of request.
 
-    Args:
-        task: A loaded task.
-        limit: As the harness's `--limit`: that many questions.
-        count: Tokens of a text.
-        sample: Of a task with more questions, the prompts of this many, evenly spread, are made
-            and counted, and stand for all. The requests to the model are counted over all
-            questions.
+    Of more questions than SAMPLE, the prompts of so many, evenly spread, are made and counted by
+    COUNT, and stand for all. The requests to the model are counted over all questions.
     """
     docs = list(task.eval_docs)[:limit]
     n = min(sample, len(docs))

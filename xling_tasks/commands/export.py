@@ -24,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(title="what", required=True)
     summary = "write MMedBench's training questions as prompts with their answers"
     train = kinds.add_parser("mmedbench-train", help=summary, description=summary)
-    train.add_argument(
-        "--kinds", default=",".join(KINDS), help="separated by commas (default %(default)s)"
-    )
+    text = "separated by commas (default %(default)s)"
+    train.add_argument("--kinds", default=",".join(KINDS), help=text)
     arguments.add_languages(train, "all six")
     arguments.add_output(train, "new JSONL file")
     arguments.add_metadata(train)

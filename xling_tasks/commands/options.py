@@ -135,14 +135,8 @@ def settings_with(
 def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> list[str]:
     """Return the comma-separated words of an option, each once; every known one without it.
 
-    Args:
-        option: Its name, for messages.
-        words: What was given; None where it was left out.
-        known: What can be named.
-        lacks: What is said of another word, such as `no samples of it`.
-
     Raises:
-        SettingError: If a word is not known, or none is there.
+        SettingError: If none is there, or one is not known; LACKS says of it such as `no samples`.
     """
     known = list(dict.fromkeys(known))
     if words is None:

@@ -15,22 +15,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling report`."""
     add_folders(parser)
     add_output(parser, "folder to write", "report")
-    parser.add_argument(
-        "--human", nargs="+", type=user_path, metavar="FILE",
-        help="correct judge scores with human annotations (exports of `xling annotate`)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--topics", type=user_path, metavar="FILE",
-        help="topics of questions, as `xling topics` writes them",
-    )  # fmt: skip
+    text = "correct judge scores with human annotations (exports of `xling annotate`)"
+    parser.add_argument("--human", nargs="+", type=user_path, metavar="FILE", help=text)
+    text = "topics of questions, as `xling topics` writes them"
+    parser.add_argument("--topics", type=user_path, metavar="FILE", help=text)
     parser.add_argument(
         "--price", action="extend", nargs="+", default=[], metavar="MODEL=IN/OUT",
         help="dollars per million tokens sent and received, such as gpt-4o=2.5/10",
     )  # fmt: skip
     add_samples(parser)
-    parser.add_argument(
-        "--no-published", action="store_true", help="leave out the published values of the papers"
-    )
+    text = "leave out the published values of the papers"
+    parser.add_argument("--no-published", action="store_true", help=text)
     add_statistics(parser)
     add_family(parser)
     parser.set_defaults(run=report)
@@ -38,24 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_samples(parser: argparse.ArgumentParser) -> None:
     """Add `--samples`."""
-    parser.add_argument(
-        "--samples", type=user_path, metavar="DIR",
-        help="folder of a page of `xling samples`, to link to it (default samples, if there)",
-    )  # fmt: skip
+    text = "folder of a page of `xling samples`, to link to it (default samples, if there)"
+    parser.add_argument("--samples", type=user_path, metavar="DIR", help=text)
 
 
 def add_statistics(parser: argparse.ArgumentParser) -> None:
     """Add the options of verdicts."""
     add_margin(parser)
-    parser.add_argument(
-        "--confidence", type=float, default=LEVEL, metavar="P",
-        help="confidence level of intervals (default %(default)s)",
-    )  # fmt: skip
+    text = "confidence level of intervals (default %(default)s)"
+    parser.add_argument("--confidence", type=float, default=LEVEL, metavar="P", help=text)
 
 
 def add_margin(parser: argparse.ArgumentParser) -> None:
     """Add `--margin`."""
-    parser.add_argument(
-        "--margin", type=float, metavar="D",
-        help="largest difference that counts as equivalent (default 0.05; of harm 0.02)",
-    )  # fmt: skip
+    text = "largest difference that counts as equivalent (default 0.05; of harm 0.02)"
+    parser.add_argument("--margin", type=float, metavar="D", help=text)

@@ -65,9 +65,8 @@ def _texts(tasks: Sequence[Any]) -> dict[str, str]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling topics`."""
     arguments.add_tasks(parser)
-    parser.add_argument(
-        "--list", type=user_path, metavar="FILE", help="your own list of topics, one per line"
-    )
+    text = "your own list of topics, one per line"
+    parser.add_argument("--list", type=user_path, metavar="FILE", help=text)
     arguments.add_output(parser, "new file: question -> topic")
     arguments.add_metadata(parser)
     parser.set_defaults(run=topics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,6 @@ from xling_tasks.output import refuse_others, table, writing
 SHORT = ("ER", "IP", "EX")
 """The mechanisms as the papers abbreviate them."""
 
-SOURCE = "arXiv:2505.21999, Tables 2 and 7"
-PUBLISHED = {
-    "ModernBERT-large bi-encoder": {"f1": (86.1, 87.3, 92.0), "accuracy": (87.2, 87.4, 95.8)},
-    "GPT-4o, 9 examples": {"f1": (66.8, 59.8, 70.1), "accuracy": (66.8, 61.1, 78.0)},
-}
-"""Percent, in the order of `MECHANISMS`."""
-
 _METRICS = {"f1": "F1", "accuracy": "accuracy"}
 
 _LIBRARIES = {
@@ -55,21 +49,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling train-empathy`."""
     add_epitome(parser)
     add_output(parser, "new folder, for empathy_classifier=FOLDER")
-    parser.add_argument(
-        "--backend", choices=["linear", "transformer"], default="linear",
-        help="kind of classifier (default %(default)s)",
-    )  # fmt: skip
+    text = "kind of classifier (default %(default)s)"
+    parser.add_argument("--backend", choices=["linear", "transformer"], default="linear", help=text)
     seeds = parser.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=integer(0), metavar="N", help="one split, with this seed")
-    seeds.add_argument(
-        "--seeds", type=integer(1), default=5, metavar="N",
-        help="splits with the seeds 0 to N - 1 (default %(default)s)",
-    )  # fmt: skip
+    text = "splits with the seeds 0 to N - 1 (default %(default)s)"
+    seeds.add_argument("--seeds", type=integer(1), default=5, metavar="N", help=text)
     names = ", ".join(training.TrainSettings()._asdict())
-    parser.add_argument(
-        "--training", nargs="+", default=[], metavar="KEY=VALUE",
-        help=f"settings of --backend transformer (extra hf): {names}",
-    )  # fmt: skip
+    text = f"settings of --backend transformer (extra hf): {names}"
+    parser.add_argument("--training", nargs="+", default=[], metavar="KEY=VALUE", help=text)
     parser.set_defaults(run=train_empathy)
 
 
@@ -108,7 +96,6 @@ def train_empathy(options: argparse.Namespace) -> str:
         "present": dict(zip(MECHANISMS, present, strict=True)),
         "split": "-".join(map(str, SPLIT)),
         "trained_with": {name: library_version(name) for name in _LIBRARIES[options.backend]},
-        "published": {"source": SOURCE, "percent": PUBLISHED, "order": MECHANISMS},
         "seeds": [],
     }
     for seed in seeds:
@@ -178,10 +165,16 @@ def describe(card: dict[str, Any], folder: Path) -> str:
     first, mean, n = card["seeds"][0], card["mean"], len(card["seeds"])
     rows = []
     if n > 1:
-        cells = {name: {m: f"{row[m]:.1f} ± {row[f'{m}_sd']:.1f}" for m in _METRICS}
-                 for name, row in mean.items()}  # fmt: skip
+        cells = {
+            (short, m): f"{mean[name][m]:.1f} ± {mean[name][f'{m}_sd']:.1f}"
+            for name, short in zip(MECHANISMS, SHORT, strict=True) for m in _METRICS
+        }  # fmt: skip
         rows.append(_row(f"mean of {n} seeds", cells))
-    rows.append(_row(f"seed {first['seed']} (saved)", first["test"]))
+    cells = {
+        (short, m): f"{first['test'][name][m]:.1f}"
+        for name, short in zip(MECHANISMS, SHORT, strict=True) for m in _METRICS
+    }  # fmt: skip
+    rows.append(_row(f"seed {first['seed']} (saved)", cells))
     counts = []
     for name, short in zip(MECHANISMS, SHORT, strict=True):
         tests = [entry["test"][name] for entry in card["seeds"]]
@@ -208,19 +201,15 @@ def describe(card: dict[str, Any], folder: Path) -> str:
 
 def published_rows() -> list[dict[str, str]]:
     """Return the paper's classifiers and its judge with nine examples as rows."""
-    return [
-        _row(
-            f"published: {who} ({SOURCE})",
-            {name: {m: values[m][i] for m in _METRICS} for i, name in enumerate(MECHANISMS)},
-        )
-        for who, values in PUBLISHED.items()
-    ]
+    by_name: dict[str, dict[tuple[str, str], str]] = {}
+    for table_name in ("Table 2", "Table 7"):
+        for f in published(source="found_in_translation", dataset="epitome", table=table_name):
+            cells = by_name.setdefault(f"published: {f.model} ({f.citation})", {})
+            cells[f.setting, f.metric.removesuffix("_percent")] = f"{f.value:.1f}"
+    return [_row(name, cells) for name, cells in by_name.items()]
 
 
-def _row(label: str, cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    row = {"test part of": label}
-    for metric, title in _METRICS.items():
-        for name, short in zip(MECHANISMS, SHORT, strict=True):
-            value = cells[name][metric]
-            row[f"{title} {short}"] = value if isinstance(value, str) else f"{value:.1f}"
-    return row
+def _row(label: str, cells: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    names = product(_METRICS.items(), SHORT)
+    row = {f"{title} {short}": cells[short, metric] for (metric, title), short in names}
+    return {"test part of": label, **row}

@@ -19,31 +19,22 @@ class DatasetInfo:
     """Facts about one data set.
 
     Attributes:
-        key: Its name in task files.
-        title: The data set's own name.
         licence: SPDX id, or the publisher's words.
-        citation: Where it is described.
         language_names: English names of its languages by code, English first.
         dataset: Its name in results; that of the key if empty.
-        homepage: Where its publisher shows it.
         file: What its published files are known by: the stem of a table's name, the name of a
             zip, or a bundled file.
-        download: What a user without the Hub downloads, and from where.
         sample: The tasks over the bundled sample of its family.
         version: Raised with every change of a text of a bundled set of prompts, because it moves
             scores; 0 for other data.
         n_small: The first prompts of a bundled set that are its fixed small part, balanced over
             categories (or over who writes); 0 for other data.
-        translation: How the non-English text came about.
         n_rows: Rows (question and answer) in the published file; 0 where nothing is published.
-        n_questions: Questions in the published file.
         splits: Questions by split and language, where languages have files of their own.
         sources: The exam that each language's questions are from, where they differ.
         hub_id: Repository on the Hugging Face Hub; None for bundled data.
         revision: Pinned revision on the Hub; None where no revision can be known beforehand
             (a gated repository), in which case the revision used is recorded in the results.
-        gated: Whether the Hub asks to accept terms first.
-        bundled: Whether the data is part of this package.
     """
 
     key: str

@@ -45,12 +45,8 @@ _FLAGS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0
 def find_file(info: DatasetInfo, language: str, split: str, data_dir: str | None = None) -> Source:
     """Return one language's file of one split; of the sample, always that of this package.
 
-    Args:
-        info: The data set.
-        language: The language.
-        split: `test` or `train`.
-        data_dir: The folder with `Test` and `Train`, that folder's parent, one of the two, the
-            zip, or a repository on the Hub; None for the record's.
+    `data_dir` is the folder with `Test` and `Train`, that folder's parent, one of the two, the zip,
+    or a repository on the Hub; None for the record's.
     """
     if language not in info.language_names:
         hint = did_you_mean(language, info.language_names)
@@ -119,13 +115,8 @@ class ExamQuestion:
     Attributes:
         id: `<language>-<split>-<row>-<digest>`; the digest is of question, options and answer, so
             that an id never stands for two contents.
-        question: Its text.
-        options: Text by letter, in the letters' order.
-        answer: The correct letters, at least one.
-        rationale: Why they are correct; None if there is none.
-        rationale_checked: Whether that rationale passed the human check, or is a sample's that
+        rationale_checked: Whether the rationale passed the human check, or is a sample's that
             stands for one.
-        row: The line in the file, from 1.
     """
 
     id: str
@@ -231,17 +222,7 @@ def _read_answer(value: str, options: Mapping[str, str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class MMedBenchSplit:
-    """One language's questions of one split (`test` or `train`), with what is wrong with them.
-
-    Attributes:
-        info: The data set.
-        language: The language.
-        split: The split.
-        questions: Those that can be scored, in file order.
-        left_out: The others, with a reason each.
-        notes: What else was seen, by name, and how often.
-        provenance: What `Source.provenance` returns.
-    """
+    """One language's questions of one split: those that can be scored, and what is left out."""
 
     info: DatasetInfo
     language: str

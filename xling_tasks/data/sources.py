@@ -103,11 +103,8 @@ def local_path(data_dir: str | None) -> Path | None:
 def find_place(info: DatasetInfo, data_dir: str | None, patterns: Sequence[str]) -> Place:
     """Return where a data set is to be looked for: `data_dir`, or the record's repository.
 
-    Args:
-        info: The data set.
-        data_dir: A local folder or file, else `REPO` or `REPO@REVISION` on the Hub; None for the
-            record's repository.
-        patterns: Which files of a repository are fetched.
+    `data_dir` is a local folder or file, or `REPO` or `REPO@REVISION` on the Hub, of which the
+    files that fit PATTERNS are fetched.
     """
     path = local_path(data_dir)
     if path is not None:

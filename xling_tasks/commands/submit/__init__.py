@@ -18,18 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder(bench)
     add_output(bench, "folder to write")
     bench.add_argument("--only", choices=["mcqa", "rationale"], help="one half of the submission")
-    bench.add_argument(
-        "--ft", action=argparse.BooleanOptionalAction,
-        help="the _ft tasks, or the others; needed only where OUT holds both",
-    )  # fmt: skip
+    text = "the _ft tasks, or the others; needed only where OUT holds both"
+    bench.add_argument("--ft", action=argparse.BooleanOptionalAction, help=text)
     bench.set_defaults(run=mmedbench.run)
     summary = "write results into a model card for the Hub"
     hub = kinds.add_parser("hf", help=summary, description=summary)
     add_folder(hub)
     hub.add_argument("--model-id", required=True, metavar="ORG/NAME", help="model on the Hub")
-    hub.add_argument(
-        "--dataset-id", metavar="ORG/NAME", help="your own questions (xling_custom_*) on the Hub"
-    )
+    text = "your own questions (xling_custom_*) on the Hub"
+    hub.add_argument("--dataset-id", metavar="ORG/NAME", help=text)
     add_output(hub, "folder to write")
     text = "the model's card, to which the results are added (hf download ORG/NAME README.md)"
     hub.add_argument("--card", type=user_path, metavar="FILE", help=text)

@@ -24,14 +24,7 @@ _TEXT = re.compile(r"(question|answer|wrong_answer(?:_\d+)?|options?_[a-h]|optio
 
 
 class Column(NamedTuple):
-    """A column that is read.
-
-    Attributes:
-        name: Its name in the file.
-        kind: `id`, `language`, `category`, `correct`, `criteria`, `question`, `answer`,
-            `wrong_answer_1`, `option_a`, `options`, ...
-        language: Its language in a wide table; None for columns of all languages.
-    """
+    """A column that is read: its kind is `id`, `question`, `wrong_answer_1`, `option_a`, ..."""
 
     name: str
     kind: str

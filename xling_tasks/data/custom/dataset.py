@@ -59,11 +59,8 @@ class CustomDataset:
 def missing_part(question: Question, language: str, needs: Collection[str]) -> str:
     """Return what a question lacks in a language, in words; empty if nothing.
 
-    Args:
-        question: The question.
-        language: A language.
-        needs: Kinds of text (`question`, `answer`); `choice` for options with correct letters;
-            `rubric` for criteria with points to earn.
+    NEEDS are kinds of text (`question`, `answer`); `choice` for options with correct letters;
+    `rubric` for criteria with points to earn.
     """
     for need in needs:
         if need == "choice":
@@ -101,13 +98,10 @@ def invalid_choices(dataset: CustomDataset) -> dict[str, str]:
 def load_custom_dataset(
     data_dir: str | None, sample: Path | None = None, *, quiet: bool = False
 ) -> CustomDataset:
-    """Read a user's file, once per process and content.
+    """Read a user's file, once per process and content; SAMPLE without one.
 
-    Args:
-        data_dir: A table, a JSONL file in HealthBench's form, a folder of such files, or a
-            repository on the Hub that holds such a file.
-        sample: What is read without one.
-        quiet: Whether nothing is logged.
+    `data_dir` is a table, a JSONL file in HealthBench's form, a folder of such files, or a
+    repository on the Hub that holds such a file.
 
     Raises:
         DataError: With everything that is wrong with the file, a line each.

@@ -28,13 +28,7 @@ _LINE = re.compile(r"\s*(?:[*•]\s+)?([+\-−]?\d+(?:\.\d+)?)\s*(?:points?)?\s*
 
 
 class RubricItem(NamedTuple):
-    """What an answer can meet or not.
-
-    Attributes:
-        text: In words.
-        points: What meeting it earns; negative for what an answer should not do.
-        tags: Such as `axis:completeness`.
-    """
+    """What an answer can meet or not; points are negative for what it should not do."""
 
     text: str
     points: float
@@ -47,16 +41,13 @@ class Question:
 
     Attributes:
         id: Its id; the number of the row where the file has none.
-        location: Where it begins, for messages.
         category: Its group; that of the English row. Of a conversation its first theme.
         correct: The letters of the correct options.
         rubric: What answers are graded by, from the English row, or from the first that has any.
         texts: Language -> kind (`question`, `answer`, `wrong_answer_1`, `option_a`, ...) -> text.
         turns: Language -> turns of a conversation, of which the last is the user's.
-        themes: Themes of a conversation (`theme:` in its tags).
         agreed_categories: What physicians agreed of it (`physician_agreed_category:`).
         canary: What its publisher asks to keep with the data.
-        locations: Language -> where its texts stand.
     """
 
     id: str
