@@ -5,7 +5,8 @@
 writes the output of a run in four languages (consistency at five temperatures, correctness, and
 probabilities of Yes for five answers to each question), and the same as another model's; gives
 them to the commands in processes of their own, and prints the seconds of the processor that each
-took, which other work on the machine changes little, and the peak of its memory.
+took, which other work on the machine changes little, those of each further sample (equal where the
+time is linear), and the peak of its memory.
 """
 
 from __future__ import annotations
@@ -102,25 +103,25 @@ def _means(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return means
 
 
-def _measured(words: list[str]) -> tuple[float, float]:
-    """Seconds of the processor that `xling` took, and GB at its peak (Linux).
+def _measure(words: list[str]) -> tuple[float, float]:
+    """Return seconds of the processor that `xling` took, and GB at its peak (Linux).
 
-    It says its peak itself: what `wait4` tells begins with the memory of this process.
+    The process prints its peak: that of `wait4` begins with the memory of this process.
     """
     code = (
         f"import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); {CODE}"
     )
     process = subprocess.Popen([sys.executable, "-c", code, *words], stdout=subprocess.PIPE)
     assert process.stdout is not None
-    said = process.stdout.read().decode()
+    output = process.stdout.read().decode()
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"xling {' '.join(words)}: failed")
-    return used.ru_utime + used.ru_stime, peak(said) / 1024
+    return used.ru_utime + used.ru_stime, peak(output) / 1024
 
 
 def peak(status: str) -> float:
-    """The most memory that a process has held, in MB, from its status on Linux."""
+    """Return the most memory that a process has had, in MB, from its status on Linux."""
     return int(status.rpartition("VmHWM:")[2].split()[0]) / 1024
 
 
@@ -130,18 +131,24 @@ def main() -> None:
     parser.add_argument("--samples", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--kilobytes", type=float, default=2, help="of a sample")
     options = parser.parse_args()
-    common.show("samples of a model", "command", "s of CPU", "GB", head=True)
-    for samples in options.samples:
+    common.show("samples of a model", "command", "s of CPU", "GB", "ms a further sample", head=True)
+    before: dict[str, tuple[int, float]] = {}
+    for samples in sorted(options.samples):
         with tempfile.TemporaryDirectory() as temporary:
-            place = Path(temporary)
-            large_run(place / "a", samples * options.kilobytes / 1000, round(samples / 12))
-            shutil.copytree(place / "a", place / "b")
+            folder = Path(temporary)
+            large_run(folder / "a", samples * options.kilobytes / 1000, round(samples / 12))
+            shutil.copytree(folder / "a", folder / "b")
             other = {"model": "hf", "model_args": {"pretrained": "made/other"}}
-            changed(place / "b", lambda content, other=other: content.update(config=other))
-            for command, folders in COMMANDS:
-                out = [command, *(str(place / name) for name in folders)]
-                seconds, peak = _measured([*out, "--to", str(place / command)])
-                common.show(f"{samples:,}", f"`{command}`", f"{seconds:.1f}", f"{peak:.2f}")
+            changed(folder / "b", lambda content, other=other: content.update(config=other))
+            for command, models in COMMANDS:
+                words = [command, *(str(folder / name) for name in models)]
+                seconds, peak = _measure([*words, "--to", str(folder / command)])
+                n, earlier = before.get(command, (samples, seconds))
+                further = f"{1000 * (seconds - earlier) / (samples - n):.2f}" if samples > n else ""
+                before[command] = samples, seconds
+                common.show(
+                    f"{samples:,}", f"`{command}`", f"{seconds:.1f}", f"{peak:.2f}", further
+                )
 
 
 if __name__ == "__main__":
