@@ -209,15 +209,15 @@ def test_trained_weights(tmp_path: Path):
     reference = pytest.importorskip("bert_score")
     path = str(packaged.get_model_path())
     trained = Encoder.load(path, layer=5, device="cpu")
-    pairs = scores(TEXTS, trained).pairs
+    pairs = scores(TEXTS[:8], trained).pairs
     # Here a token's best cosine can be negative, which bert_score sets to 0 if its batch has padding.
     options = {"model_type": path, "num_layers": 5, "device": "cpu", "batch_size": 1}
-    raw = bert_pairs(reference.score, [TEXTS], **options).tolist()
+    raw = bert_pairs(reference.score, [TEXTS[:8]], **options).tolist()
     assert tuple(pair[:3] for pair in pairs) == approx_pairs(raw)
     library = pytest.importorskip("sentence_transformers")
     model = library.SentenceTransformer(path, device="cpu")
     model.max_seq_length = 512
-    vectors = combinations(model.encode(TEXTS, convert_to_tensor=True), 2)
+    vectors = combinations(model.encode(TEXTS[:8], convert_to_tensor=True), 2)
     cosines = [float(library.util.cos_sim(a, b)) for a, b in vectors]
     assert [pair.sim_sent for pair in pairs] == pytest.approx(cosines, abs=1e-6)
 
