@@ -44,11 +44,7 @@ def task_folder() -> Path:
 
 
 def attach(manager: ModuleType) -> None:
-    """Make `lm_eval.tasks.manager` and the registries know us; keep keys out of the logs.
-
-    Args:
-        manager: The freshly loaded module `lm_eval.tasks.manager`.
-    """
+    """Make MANAGER (`lm_eval.tasks.manager`) and the registries know us; clean the logs."""
     from lm_eval.api.registry import filter_registry
 
     add_task_folder(manager.TaskIndex, Path(manager.__file__ or "").resolve().parent)

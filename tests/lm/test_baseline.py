@@ -8,8 +8,7 @@ from lm_eval.api.instance import Instance
 
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import SettingError
-from xling_tasks.lm.baseline import BaselineLM, coverage
+from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.safe_json import json_objects
 
 PROMPTS = PromptTemplates()
@@ -43,13 +42,6 @@ def test_temperature_is_real():
     assert min(hot["Yes"], hot["No"]) > 20
 
 
-def test_arguments_that_are_wrong_are_named():
-    with pytest.raises(SettingError, match="xling_baseline: sed: unknown key. Did you mean 'seed'"):
-        BaselineLM(sed=2)
-    with pytest.raises(SettingError, match="xling_baseline: seed: must be an int"):
-        BaselineLM(seed="x")
-
-
 def test_same_seed_same_replies_whatever_the_order():
     first, second = verdict_prompt("a b c d", "a b"), "Question: what about sleep?\n\nAnswer:"
     requests = [
@@ -63,19 +55,6 @@ def test_same_seed_same_replies_whatever_the_order():
     assert BaselineLM(seed=4).generate_until(requests, disable_tqdm=True) != forward
 
 
-@pytest.mark.parametrize(
-    ("question", "script"),
-    [
-        ("कब मुझे बुखार के लिए डॉक्टर के पास जाना चाहिए?", "\u0900"),
-        ("发烧时什么时候应该去看医生？", "\u4e00"),
-        ("¿Cuándo debo ir al médico por la fiebre de mi hijo?", "a"),
-    ],
-)
-def test_answers_in_the_language_of_the_question(question, script):
-    (answer,) = ask(f"Question: {question}\n\nAnswer:", temperature=0.0)
-    assert any(script <= c <= chr(ord(script) + 0x5000) for c in answer)
-
-
 @pytest.mark.parametrize("code", ["es", "zh", "hi", "en"])
 @pytest.mark.parametrize("native", [False, True])
 def test_answers_in_the_language_that_the_prompt_names(code, native):
@@ -84,13 +63,6 @@ def test_answers_in_the_language_that_the_prompt_names(code, native):
     template = PROMPTS.get("answer", code if native else "en")
     (answer,) = ask(template.fill(question="metformin 500 mg", language=name), temperature=0.0)
     assert answer.split(".")[0].split("。")[0].split("।")[0] in ADVICE[code]
-
-
-def test_until_and_length_are_obeyed():
-    context = "Question: what about sleep and rest?\n\nAnswer:"
-    (answer,) = ask(context, temperature=0.0)
-    assert ask(context, temperature=0.0, until=[". "])[0] == answer.split(". ")[0]
-    assert ask(context, temperature=0.0, max_gen_toks=2) == [answer[:8]]
 
 
 def test_loglikelihoods_of_yes_and_no_are_complementary():
@@ -102,14 +74,3 @@ def test_loglikelihoods_of_yes_and_no_are_complementary():
     (yes, greedy), (no, _), (other, _) = BaselineLM().loglikelihood(requests, disable_tqdm=True)
     assert math.exp(yes) + math.exp(no) == pytest.approx(1)
     assert greedy and yes > no and other < 0
-
-
-@pytest.mark.parametrize(
-    ("text", "within", "share"),
-    [
-        ("abcd", "xx abcde", 1), ("abcd", "bcda", 0), ("12 34", "12 34", 0), ("", "x", 0),
-        ("发烧", "孩子发烧了", 1),
-    ],
-)  # fmt: skip
-def test_coverage(text, within, share):
-    assert coverage(text, within) == share

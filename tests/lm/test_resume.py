@@ -74,14 +74,6 @@ def test_a_killed_run_goes_on_where_it_was(mortal, own_cache, tasks, lives):
     assert plain(again) == plain(whole)
 
 
-def test_a_finished_run_leaves_nothing(mortal, own_cache):
-    mortal([V, LL])
-    clear_finished()
-    assert not kept_in(own_cache)
-    mortal(V)
-    assert len(Mortal.asked) == 40
-
-
 def test_killed_while_scoring_asks_nothing_again(mortal, own_cache, monkeypatch):
     def killed(self, answered):
         raise Killed

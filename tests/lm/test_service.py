@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import itertools
 import json
-import threading
-from types import SimpleNamespace
 
 import pytest
-from lm_eval.api.instance import Instance
 from stored import kept_in
 
 from xling_tasks.cache import ResponseCache
 from xling_tasks.errors import BackendError
-from xling_tasks.harness.run import RunContext
-from xling_tasks.lm.resumable import ResumableLM, clear_finished
-from xling_tasks.settings import Settings
+from xling_tasks.lm.resumable import clear_finished
 
 C = "xlinghealth_correctness_demo_en"
 T = "xlinghealth_consistency_demo_en"
@@ -144,30 +138,3 @@ def test_use_cache_keeps_no_failure_and_sampled_answers_are_not_asked_again(run,
     before = len(server.requests)
     ask(run, server, **options)
     assert len(server.requests) == before
-
-
-def test_many_at_a_time_with_a_seed_each(run, faulty):
-    """160 sampled answers, of which none is given before 32 are asked for."""
-    together, rounds, now, most = threading.Barrier(32), [], set(), []
-
-    def answer(number, sent):
-        now.add(number)
-        most.append(len(now))
-        with contextlib.suppress(threading.BrokenBarrierError):  # nobody is held any more
-            rounds.append(together.wait(120) == 0)
-        now.remove(number)
-        words = "".join(chr(ord("a") + int(digit)) for digit in str(sent["seed"]))
-        return said(f"Answer {words}.")  # by numbers alone they would be one sentence of a service
-
-    server = faulty(answer)
-    server.args["num_concurrent"] = 32
-    ask(run, server, T, metadata=QUICK | {"k": 10, "temperatures": [1.0]}, limit=16)
-    assert len({sent["seed"] for sent in server.requests}) == len(server.requests) == 160
-    assert max(most) == 32 and sum(rounds) == 160 / 32
-
-
-def test_other_tasks_in_the_run_are_asked_the_harness_s_way():
-    other = Instance("generate_until", {}, ("", {}), 0, ("other", 0, 1))
-    lm = SimpleNamespace(generate_until=lambda requests: [("own way", one) for one in requests])
-    ours = {"ours": SimpleNamespace(settings=Settings.parse({}, {}))}
-    assert ResumableLM(RunContext(lm), ours).generate_until([other]) == [("own way", other)]

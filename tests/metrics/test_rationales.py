@@ -24,7 +24,7 @@ from xling_metrics.rationale_tokens import (
 )
 from xling_metrics.rouge import rouge, rouge_standard
 
-from xling_tasks.scorers.rationale import RationaleScorer
+from xling_tasks.tasks.rationales import RationaleScorer
 
 pytestmark = pytest.mark.core
 

@@ -10,7 +10,7 @@ from itertools import combinations, product
 from statistics import fmean, stdev
 
 import pytest
-from builders import of_task, with_filters
+from builders import of_task
 from fixed import Fixed
 from references import hdp_similarity
 from sklearn.feature_extraction.text import CountVectorizer
@@ -18,8 +18,7 @@ from sklearn.metrics import jaccard_score
 
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.xlinghealth import load
-from xling_tasks.errors import BackendError, SettingError
-from xling_tasks.settings import Settings
+from xling_tasks.errors import SettingError
 from xling_tasks.tasks.task import request_seed
 
 T = "xlinghealth_consistency_demo_"
@@ -114,32 +113,6 @@ def test_a_seed_is_fixed_for_all_time():
     assert seed == int.from_bytes(digest[:4], "big") // 2 == 1769952874
 
 
-def test_every_part_changes_the_seed():
-    parts = [(1234, 7), ("liveqa", "healthqa"), ("en", "hi"), ("1", "2"), (0.5, 1.0), (0, 1)]
-    seeds = [request_seed(*choice) for choice in product(*parts)]
-    assert len(set(seeds)) == len(seeds) == 64
-    assert all(0 <= seed < 2**31 for seed in seeds)
-    every = product(map(str, range(1000)), range(10))
-    many = {request_seed(1, "d", "en", question, 1.0, n) for question, n in every}
-    assert len(many) > 9_990  # 10,000 draws of 31 bits collide 0.02 times on average
-
-
-def asked(run, serve, tasks, **options):
-    served = serve(lambda prompt: f"Yes.\n\n{prompt[::-1]}")  # read, or unlike every other
-    run(tasks, limit=2, **served.under_test(), **options)
-    return [request["seed"] for request in served.requests]
-
-
-def test_every_sampled_task_has_its_own_seeds(run, serve):
-    tasks = [f"xlinghealth_{kind}_demo_es" for kind in ("verifiability", "correctness")]
-    tasks += ["mmedbench_mcqa_demo_fr", "xling_information"]
-    metadata = {"languages": ["es", "de"], "translator": None}
-    seeds = asked(run, serve, tasks, gen_kwargs="temperature=1", metadata=metadata)
-    assert len(set(seeds)) == len(seeds) > 2 * 4
-    # Greedy requests are what they were: one seed of the harness for all.
-    assert len(set(asked(run, serve, "xlinghealth_correctness_demo_es"))) == 1
-
-
 def test_the_harness_answer_cache_cannot_fake_consistency(run_one, tmp_path):
     options = {"use_cache": str(tmp_path / "cache"), "limit": 1}
     with pytest.raises(SettingError, match="one answer 3 times"):
@@ -217,54 +190,6 @@ def test_hdp_is_made_where_it_is_asked_for(run_one):
     assert "sim_hdp_src_t1.0" in run_one(T + "hi", metadata=metadata, limit=2).names
 
 
-def test_published_single_seed_is_scikit_learn(run_one):
-    import numpy as np
-    from sklearn.decomposition import LatentDirichletAllocation
-
-    own = run_one(T + "en", metadata={**HOT, "topic_seeds": [4]}, limit=4)
-    answers = [answer for sample in own.samples for answer in sampled(sample, 3)]
-    counts = CountVectorizer().fit_transform(answers)
-    topics = LatentDirichletAllocation(20, random_state=4, n_jobs=1).fit(counts).transform(counts)
-    units = topics / np.linalg.norm(topics, axis=1, keepdims=True)
-    first = units[:3] @ units[:3].T
-    expected = (first[0, 1] + first[0, 2] + first[1, 2]) / 3
-    assert own.samples[0]["sim_lda20_t1.0"] == pytest.approx(expected, abs=1e-9)
-    assert "sim_lda20_seed_sd_t1.0" not in own.names
-
-
-def test_a_named_encoder_is_used_and_an_absent_one_is_an_error(run_one, tmp_path):
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]
-    (tmp_path / "vocab.txt").write_text("\n".join(words))
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=len(words), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=512,
-    )  # fmt: skip
-    transformers.BertModel(config).save_pretrained(tmp_path)
-    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    encoder = {"model": str(tmp_path), "layer": 1}
-    metadata = {**QUICK, "encoder": encoder, "source_encoder": encoder}
-    scores, _, record, _ = run_one(T + "en", metadata=metadata, limit=2)
-    assert 0 < scores["sim_sent_t1.0"] <= 1
-    assert scores["bertscore_f1_t1.0"] == scores["bertscore_f1_src_t1.0"]
-    assert record["settings"]["encoder"] == encoder
-    assert "layer:1" in record["signatures"]["bertscore_f1_t1.0"]
-    with pytest.raises(BackendError, match="--metadata encoder=.*nowhere"):
-        run_one(T + "en", metadata={**QUICK, "encoder": "./nowhere"}, limit=1)
-
-
-def test_default_encoders_that_cannot_be_had_are_left_out_aloud(run, run_one, caplog):
-    results = run([T + "en", T + "es"], metadata=QUICK, limit=1)
-    english, spanish = (of_task(results, T + code).names for code in ("en", "es"))
-    assert not [name for name in english | spanish if "bertscore" in name or "sent" in name]
-    assert caplog.text.count("bertscore_* and sim_sent are left out") == 2  # once per encoder
-    off = {**QUICK, "encoder": False, "source_encoder": False}
-    assert run_one(T + "en", metadata=off, limit=1).names == english
-
-
 def test_empty_and_foreign_answers(run_one):
     answers = ["", None, "This is an English sentence, not a Hindi one."]
     model = script(answers.__getitem__)
@@ -273,27 +198,6 @@ def test_empty_and_foreign_answers(run_one):
     assert scores["language_consistency_t1.0"] == scores["line_pass_rate_t1.0"] == 0.0
     assert scores["word_pass_rate_t1.0"] is None  # no answer passes by line
     json.dumps(found["results"], allow_nan=False)
-
-
-def test_two_filters_each_score_all_answers(run, tmp_path):
-    names = ("uppercase", "lowercase", "take_first")
-    manager = with_filters(tmp_path, T + "en", *zip(names, names), metadata=QUICK)
-    scores = run("filtered", task_manager=manager, limit=2)["results"]["filtered"]
-    values = [scores[f"sim_1gram_t1.0,{name}"] for name in names]
-    assert len(set(values)) == 1 and 0 < values[0] < 1
-
-
-@pytest.mark.parametrize(("setting", "message"), [
-    ({"k": 0}, "k: must be an integer from 1 to 10,000"),
-    ({"greedy_repeats": "twice"}, "must be 'once' or 'k'"),
-    ({"topic_seeds": [1, 1]}, "a seed appears twice"),
-    ({"topic_seeds": "many"}, "expected a number or a list"),
-    ({"sampling_seed": -1}, "an integer from 0"), ({"encoder": {"modle": "x"}}, "expected a model name"),
-    ({"encoder": {"model": "x", "layr": 1}}, r"encoder\.layr: unknown key\. Did you mean 'layer'"),
-])  # fmt: skip
-def test_wrong_settings(setting, message):
-    with pytest.raises(SettingError, match=message):
-        Settings.parse(setting, {})
 
 
 @pytest.mark.realdata

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 
 import pytest
 from fixed import Fixed
@@ -23,19 +22,6 @@ def recorded(run_one, serve, task, reply, **metadata):
 def test_one_language(run_one, serve, caplog, reply, cut):
     assert recorded(run_one, serve, C, lambda prompt: reply) == cut
     assert ("2 of 2 answers are as long as they may be" in caplog.text) == (cut is not None)
-
-
-def test_several_languages(run_one, serve):
-    def reply(prompt):
-        return LONG if re.search("[áéíóúñ¿]", prompt) else "Rest."
-
-    cut = recorded(run_one, serve, "xling_information", reply, languages=["es", "hi"])
-    assert cut == {"en": [0, 4], "es": [2, 2], "hi": [0, 2]}
-
-
-def test_a_verdict_may_be_followed_by_what_it_likes(run_one, serve):
-    task = "xlinghealth_verifiability_demo_es"
-    assert recorded(run_one, serve, task, lambda prompt: "Yes, rest and drink") is None
 
 
 REPLY = "Beba agua y vaya pronto al médico \ud83d. Descanse usted en su casa \ud83d\ude00. \udc00"

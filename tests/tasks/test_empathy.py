@@ -29,7 +29,7 @@ class ByWords:
 
 @pytest.fixture
 def classifier(monkeypatch):
-    from xling_tasks.tasks import empathy as empathy_task
+    from xling_tasks.tasks import against_english as empathy_task
 
     by_words = ByWords()
     monkeypatch.setattr(empathy_task, "load_classifier", lambda path: by_words)

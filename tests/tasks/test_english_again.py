@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import zlib
 from dataclasses import asdict
@@ -38,18 +37,6 @@ class Facts(Fixed):
         return " ".join(f"Fact {fact} of {number} is what matters here." for fact in said)
 
 
-def coin(prompt):
-    """Claims as they are, each supported by a coin."""
-    texts = scripted.material(prompt)
-    if "reference" not in texts:
-        return scripted.reply(prompt)
-    claims = texts["claims"]
-    rng = random.Random(zlib.crc32(("\n".join(claims) + texts["reference"]).encode()))
-    verdicts = [{"claim": n, "verdict": rng.choice(["SUPPORTED", "NOT SUPPORTED"])}
-                for n in range(1, len(claims) + 1)]  # fmt: skip
-    return json.dumps({"verdicts": verdicts})
-
-
 @pytest.fixture
 def asked(run, serve, tmp_path):
     """`asked(model, codes, n, judge)`: a run and the conclusions on information F1 by language."""
@@ -71,15 +58,6 @@ def asked(run, serve, tmp_path):
         return results, found
 
     return asked_
-
-
-def test_a_judge_by_coin_finds_no_language_worse(asked):
-    results, found = asked(Facts(), OTHERS, 8, coin)
-    assert len(found) == 30
-    assert not any(item.verdict == "worse" for item in found.values())
-    assert {item.english for item in found.values()} == {found["hi"].english}
-    assert 0.35 < found["hi"].english < 0.65  # half of the claims
-    assert all(len(sample["resps"]) == 32 for sample in results["samples"][TASK])
 
 
 def test_a_real_loss_is_found_and_told_beside_two_english_answers(asked):
@@ -110,17 +88,3 @@ def test_a_model_that_repeats_itself_gives_no_floor(asked, caplog):
     assert found["es"].verdict == "inconclusive" and found["es"].english == 1
     assert (found["es"].reason, found["es"].next) == ("floor", "twice")
     assert "word for word" in caplog.text
-
-
-def test_a_replay_has_the_answers_that_its_run_had(asked, run, tmp_path):
-    """With a second answer, the same scores; without one it is not asked for, and English is 1."""
-    for again in (True, False):
-        results, found = asked(Facts(), ["es"], 4, english_floor=again)
-        assert ("information_f1_en,none" in results["results"][TASK]) == again
-        assert (found["es"].english == 1) == (not again)
-        metadata = results["configs"][TASK]["metadata"]
-        settings = {key: metadata[key] for key in ("judge", "translator", "prompt_set")}
-        path = {"path": str(tmp_path / "out")}
-        replayed = run(TASK, model="xling_replay", model_args=path, metadata=settings)
-        assert replayed["results"][TASK] == results["results"][TASK]
-        assert len(replayed["samples"][TASK][0]["resps"]) == 2 + again

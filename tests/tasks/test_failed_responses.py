@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
-import pickle
-
 import pytest
-from builders import with_filters
 from xling_metrics.classification import classification_scores
 
-from xling_tasks.criteria.metric import rate
 from xling_tasks.failed_response import (
     CONTENT_FILTER,
     REQUEST_FAILED,
     FailedResponse,
-    is_empty,
-    is_failed,
-    is_filtered,
 )
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.outcomes import OUTCOMES
@@ -39,19 +30,6 @@ class Flaky(BaselineLM):
 
 GONE = FailedResponse(REQUEST_FAILED, "null content")
 HELD = FailedResponse(CONTENT_FILTER, "finish reason content_filter")
-
-
-def test_it_is_no_empty_text():
-    assert GONE != "" and HELD != GONE and GONE != ""
-    assert {GONE: 1, "": 2, HELD: 3}[""] == 2
-    assert FailedResponse(REQUEST_FAILED, "other reason") == GONE
-    assert is_failed(GONE) and is_filtered(HELD) and is_empty(" \n")
-    assert not (
-        is_failed(HELD) or is_filtered(GONE) or is_empty(GONE) or is_empty(HELD) or is_failed("")
-    )
-    again = pickle.loads(pickle.dumps(HELD))
-    assert again == HELD and again.reason == HELD.reason
-    assert json.dumps(GONE) == '""'
 
 
 @pytest.fixture
@@ -101,20 +79,6 @@ def test_verdicts(flaky):
     assert scores["empty_rate_t1.0"] == 1 / (n - 1)
 
 
-def test_consistency_compares_the_answers_that_came(flaky):
-    task = "xlinghealth_consistency_demo_en"
-    clean, own = (flaky(task, instead, 2) for instead in ({}, {1: GONE}))
-    assert own.scores["failed_rate"] == 1 / 8 and own.scores["empty_rate_t1.0"] == 0
-    first, second = own.samples
-    assert second["sim_1gram_t1.0"] == clean.samples[1]["sim_1gram_t1.0"]
-    assert first["empty_rate_t1.0"] == [0, 3] and 0 < first["sim_1gram_t1.0"] < 1
-    gone = flaky(task, dict.fromkeys(range(4), GONE), 2)
-    assert gone.samples[0]["sim_1gram_t1.0"] is None
-    assert gone.scores["distinct_answers_t1.0"] == clean.scores["distinct_answers_t1.0"]
-    for value in gone.scores.values():
-        assert not isinstance(value, float) or math.isfinite(value)
-
-
 def test_every_question_has_one_outcome(flaky):
     """Recorded with its sample, and counted by language in the results."""
     english = "You should drink a glass of water and rest, and see a doctor if the fever stays."
@@ -126,19 +90,6 @@ def test_every_question_has_one_outcome(flaky):
     assert own.record["outcomes"] == {"en": {name: 1 for name in OUTCOMES if name in found}}
     outcomes = flaky(task.replace("_en", "_hi"), {0: english}, 2).record["outcomes"]
     assert outcomes == {"hi": {"scored": 1, "wrong_language": 1}}
-
-
-def test_several_languages(flaky):
-    settings = {"languages": ["es", "hi"], "english_floor": False}
-    scores, _, record, _ = flaky("xling_empathy", {1: GONE, 2: HELD, 4: ""}, 2, **settings)
-    assert scores["failed_rate_es"] == scores["content_filter_rate_hi"] == 0.5
-    assert scores["empty_rate_es"] == 1.0 and scores["failed_rate"] == 1 / 6
-    outcomes = record["outcomes"]
-    assert sum(outcomes["es"].values()) == sum(outcomes["hi"].values()) == 2
-    assert (
-        outcomes["es"] == {"empty": 1, "request_failed": 1}
-        and outcomes["hi"]["content_filter"] == 1
-    )
 
 
 def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
@@ -153,22 +104,3 @@ def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
         sample["no_response"] is None
         and sample["n_responses"]["responses"][0]["outcome"] == REQUEST_FAILED
     )
-
-
-def test_filters_do_not_make_it_empty(run, tmp_path):
-    task = "xlinghealth_correctness_demo_en"
-    manager = with_filters(tmp_path, task, ("upper", "uppercase"), metadata=QUICK)
-    model = Flaky({0: GONE, 1: HELD})
-    scores = run("filtered", model=model, task_manager=manager, limit=4)["results"]["filtered"]
-    assert scores["failed_rate,upper"] == scores["content_filter_rate,upper"] == 1 / 4
-    assert scores["empty_rate,upper"] == 0
-
-
-def test_documents_without_an_answer_are_out_of_score_and_error():
-    rows = [[1, 2], None, [2, 2], [1, 2]]
-    known = [row for row in rows if row]
-    metric = rate("rate", lambda own: own, True, "")
-    assert metric.value([1, 2], nothing=True) is None and metric.value([1, 2], False) == [1, 2]
-    assert metric.score(rows) == metric.score(known) == 4 / 6
-    assert metric.standard_error(rows) == metric.standard_error(known) > 0
-    assert metric.score([None, None]) is None and metric.standard_error([None, [1, 2]]) is None

@@ -7,7 +7,6 @@ import types
 import weakref
 from typing import Any
 
-import builders
 import lm_eval.evaluator
 import pytest
 from fixed import Fixed
@@ -57,21 +56,6 @@ def test_the_model_is_not_held_after_the_run(run):
     assert gone() is None
 
 
-def test_evaluate_alone_knows_the_model_and_no_arguments(seen):
-    lm = speaker()
-    task = builders.our_tasks().load(ES)
-    lm_eval.evaluator.evaluate(lm=lm, task_dict=task, limit=1, bootstrap_iters=0)
-    ((run, _),) = seen
-    assert run.lm is lm and run.model is None and run.model_args == {}
-
-
-def test_an_evaluate_from_before_our_import_is_refused():
-    task = builders.our_tasks().load(ES)
-    evaluate = lm_eval.evaluator.evaluate.__wrapped__
-    with pytest.raises(HarnessChanged, match="import xling_tasks before"):
-        evaluate(lm=speaker(), task_dict=task, limit=1)
-
-
 @pytest.mark.parametrize(("evaluate", "said"), [
     (None, "no function 'evaluate'"),
     (lambda lm, tasks: {}, "no parameter apply_chat_template, bootstrap_iters, task_dict"),
@@ -84,18 +68,6 @@ def test_another_evaluate_is_an_error_that_names_the_version(monkeypatch, evalua
     version = lm_eval.__version__
     with pytest.raises(HarnessChanged, match=rf"lm_eval {version} does not fit.* {said}"):
         install(lambda run, tasks: None)
-
-
-@pytest.mark.parametrize("missing", ["results", "configs"])
-def test_so_are_results_in_another_form(monkeypatch, missing):
-    module = types.ModuleType("lm_eval.evaluator")
-    monkeypatch.setattr(lm_eval, "evaluator", module)
-    empty = {"results": {ES: {}}, "configs": {ES: {}}} | {missing: {}}
-    module.evaluate = lambda lm, task_dict, bootstrap_iters=0, apply_chat_template=False: empty
-    install(lambda run, tasks: types.SimpleNamespace(conclude=lambda finished: None))
-    with pytest.raises(HarnessChanged, match=rf"returns no '{ES}' of a task"):
-        module.evaluate(lm=speaker(), task_dict=builders.our_tasks().load(ES))
-    assert current().lm is None
 
 
 def test_the_harness_decides_about_groups_and_gets_their_standard_errors(run):

@@ -12,8 +12,7 @@ from fixed import Fixed
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import DataError, XlingError
-from xling_tasks.tasks.exam import candidates
-from xling_tasks.tasks.exam_responses import letters_of, rationale_of
+from xling_tasks.tasks.rationales import letters_of, rationale_of
 
 LANGUAGES = ("en", "zh", "ja", "fr", "ru", "es")
 M = "mmedbench_mcqa_demo_"
@@ -58,12 +57,6 @@ def test_right_letters_score_one_and_wrong_ones_by_their_overlap(run_one, finder
     assert 0 < parsed < 12 and half["acc"] == pytest.approx(parsed / 12)
     assert half["unparsed_rate"] == pytest.approx(1 - parsed / 12)
     assert half["acc_parsed"] == half["jaccard"] == 1.0
-
-
-def test_candidates():
-    assert candidates("BA", several=False) == [("A",), ("B",)]
-    sets = candidates("ABC", several=True)
-    assert len(sets) == 7 and sets[0] == ("A",) and sets[-1] == ("A", "B", "C")
 
 
 def test_loglikelihood_asks_every_set_after_one_context(run_one, finder):
@@ -114,19 +107,6 @@ def test_letters_by_loglikelihood_by_hand(run_one):
     assert scores["acc_norm_letters"] == 1.0
     signature = record["signatures"]["acc_norm_tokens"]
     assert signature == "acc_norm_tokens|of:all_questions|length:tokens"
-
-
-def test_every_token_as_likely(run_one):
-    """Costs of 1 a token: 2k - 1 for k letters, in 3k - 2 characters."""
-    samples = run_one(L + "en", model=by_token(lambda doc, words: float(len(words)))).samples
-    several = [sample for sample in samples if sample["doc"]["several"]]
-    assert several
-    for sample in several:
-        # 1 against 3/4, 5/7, 7/10, 9/13 per character: all letters are said.
-        every = len(sample["doc"]["answer"]) == len(sample["doc"]["options"])
-        assert sample["acc_norm"] == float(every)
-        # 1 per token for all sets, and 1 per letter and per set for single ones: ties.
-        assert sample["acc"] == sample["acc_norm_letters"] == sample["acc_norm_tokens"] == 0.0
 
 
 # Rationales
@@ -244,26 +224,6 @@ def test_few_shot_shows_all_right_letters_of_training_questions(run, with_train,
     assert model.seen == []
 
 
-def test_groups_average_languages_without_weights(run, with_train):
-    results = run("mmedbench_mcqa", metadata=with_train, limit=5)
-    values = [results["results"][f"mmedbench_mcqa_{code}"]["acc,none"] for code in LANGUAGES]
-    assert results["groups"]["mmedbench_mcqa"]["acc,none"] == pytest.approx(fmean(values))
-
-
-def test_a_chat_service_and_tiny_hf(run, run_one, serve, tiny_hf):
-    served = serve(lambda prompt: "Answer: B")
-    chat = run_one(M + "ru", limit=2, metadata=OFF, **served.under_test())
-    assert len(served.requests) == 2 and chat.scores["unparsed_rate"] == 0.0
-    assert chat.record["data"]["licence"] == "Apache-2.0" and set(chat.record["prompts"]) == {
-        "mcqa"
-    }
-    args = {"pretrained": tiny_hf, "dtype": "float32"}
-    options = {"limit": 1, "device": "cpu", "batch_size": 4, "gen_kwargs": "max_gen_toks=4"}
-    tasks = [M + "ru", R + "ru", L + "ru", "mmedbench_rationale_ft_demo_fr"]
-    hf = run(tasks, model="hf", model_args=args, metadata=OFF, **options)["results"]
-    assert hf[L + "ru"]["acc,none"] in (0.0, 1.0) and hf[tasks[-1]]["no_end_rate,none"] == 1.0
-
-
 @pytest.mark.realdata
 def test_real_questions(run, realdata):
     tasks = [f"mmedbench_{x}_{code}" for x in ("mcqa", "mcqa_ll") for code in ("ja", "fr", "ru")]
@@ -272,31 +232,3 @@ def test_real_questions(run, realdata):
     # Five options, several of which may be right; two, one of which is.
     asked = (results["samples"][f"mmedbench_mcqa_ll_{code}"][0] for code in ("fr", "ru"))
     assert [len(sample["arguments"]) for sample in asked] == [31, 2]
-
-
-def test_a_peft_adapter_through_the_hf_backend(run, tiny_hf, tmp_path):
-    peft = pytest.importorskip("peft")
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    torch.manual_seed(1)
-    base = AutoModelForCausalLM.from_pretrained(tiny_hf)
-    config = peft.LoraConfig(r=4, target_modules=["down_proj", "o_proj"], init_lora_weights=False)
-    adapted_model = peft.get_peft_model(base, config)
-    for name, weight in adapted_model.named_parameters():
-        if "lora_" in name:
-            weight.data.mul_(100)
-    adapted_model.save_pretrained(tmp_path)
-    tasks = ["mmedbench_mcqa_ft_demo_fr", "mmedbench_rationale_ft_demo_fr"]
-    options = {"limit": 2, "device": "cpu", "gen_kwargs": "max_gen_toks=8", "metadata": OFF}
-    adapted, plain = (
-        run(tasks, model="hf", **options,
-            model_args={"pretrained": tiny_hf, "peft": own, "dtype": "float32"})
-        for own in (str(tmp_path), None)
-    )  # fmt: skip
-    replies, others = (
-        [sample["resps"] for task in tasks for sample in results["samples"][task]]
-        for results in (adapted, plain)
-    )
-    assert replies != others
-    assert adapted["results"][tasks[1]]["no_end_rate,none"] == 1.0

@@ -6,7 +6,6 @@ import pytest
 from builders import of_task
 from fixed import Fixed
 
-from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.errors import PromptError
 
 TASKS = {
@@ -35,32 +34,6 @@ def test_published_is_the_default_and_differs_by_criterion(run):
         "correctness": "en", "verifiability": "hi", "consistency": "hi",
     }  # fmt: skip
     assert texts == prompts(run, prompt_language="published")[0]
-
-
-def test_en_and_native_remain(run):
-    english, _ = prompts(run, prompt_language="en")
-    assert english["consistency"].startswith("Act as a doctor.")
-    assert english["verifiability"].startswith("You are an experienced physician")
-    native, _ = prompts(run, prompt_language="native")
-    assert not any(text.isascii() for text in native.values())
-    assert native["correctness"].startswith("आप एक चिकित्सा विशेषज्ञ")
-
-
-def test_consistency_has_no_rule_on_form_and_is_replaceable(run, tmp_path):
-    own, answer = (
-        {code: PromptTemplates().get(name, code).template for code in ("en", "es", "zh", "hi")}
-        for name in ("consistency", "answer")
-    )
-    rules = {"en": "paragraphs", "es": "párrafos", "zh": "段落", "hi": "अनुच्छेदों"}
-    scenario = {"en": "scenario", "es": "situación", "zh": "情景", "hi": "स्थिति"}
-    for code, rule in rules.items():
-        assert rule in answer[code] and rule not in own[code]
-        assert scenario[code] in own[code]
-    file = tmp_path / "p.yaml"
-    file.write_text("consistency: 'MINE {question}'\n")
-    texts, _ = prompts(run, prompt_templates=str(file))
-    assert texts["consistency"].startswith("MINE ")
-    assert not texts["correctness"].startswith("MINE ")
 
 
 def test_an_english_text_that_would_not_be_used_is_refused(run, tmp_path):

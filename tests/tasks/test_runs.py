@@ -6,21 +6,18 @@ import json
 import re
 from itertools import chain
 from statistics import stdev
-from types import SimpleNamespace
 
 import pytest
 from builders import of_task, with_filters
 from fixed import Fixed
 from scripted import material, reply
 from sklearn import metrics as sk
-from stored import kept_in
 
-from xling_tasks.cache import ResponseCache, open_cache
+from xling_tasks.cache import open_cache
 from xling_tasks.criteria import LABELS, OPTIONS
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.languages import language_name
 from xling_tasks.readers import read_verdict
-from xling_tasks.tasks.preflight import warn_of_limit
 
 V = "xlinghealth_verifiability_demo_"
 LL = "xlinghealth_verifiability_ll_demo_"
@@ -119,19 +116,6 @@ def test_nothing_usable_is_null_not_zero(run_one):
     assert scores["auc"] is None and scores["unparsed_rate"] == 1
 
 
-def test_every_request_carries_its_own_temperature(run_one):
-    def sent(**options):
-        model = Fixed(lambda *_: "Yes")
-        names = run_one(V + "en", model=model, limit=1, **options).names
-        asked = [(a["temperature"], a["do_sample"], a["max_gen_toks"]) for _, a in model.seen]
-        return asked, {name.rpartition("_t")[2] for name in names if "_t" in name}
-
-    asked, _ = sent(metadata={"temperatures": [0.0, 0.25, 1.0]})
-    assert asked == [(0.0, False, 64), (0.25, True, 64), (1.0, True, 64)] * 5
-    # That of --gen_kwargs is one tau, and the one that is reported.
-    assert sent(gen_kwargs="temperature=0.7,max_gen_toks=9") == ([(0.7, True, 9)] * 5, {"0.7"})
-
-
 @pytest.mark.parametrize(("task", "gen_kwargs", "metadata", "said"), [
     (V, "temperature=0.7", {"temperatures": [0.0, 1.0]}, "would replace the sweep"),
     (V, "do_sample=False", {}, "contradicts temperature 1.0"),
@@ -157,16 +141,6 @@ def test_data_that_is_named_and_not_read_is_said(run, tmp_path, caplog, task, sa
     caplog.clear()
     run(task, limit=1)
     assert "is not read" not in caplog.text
-
-
-@pytest.mark.parametrize(("limit", "warned"), [(6, 6), (0.06, 6), (7, None)])
-def test_a_limit_that_can_show_nothing(caplog, limit, warned):
-    warn_of_limit(limit, 100, 3)
-    # 2 / 2^7 = 0.0156 is below 0.05 / 3; -ln(0.05 / 3) / 0.05 = 81.9 by the rule of three.
-    text = (
-        f"with {warned} questions no difference between languages can be shown. At least 7 .* 82 "
-    )
-    assert bool(re.search(text, caplog.text)) == (warned is not None)
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -223,18 +197,6 @@ def test_correctness_with_a_judge_over_http(run, serve, own_cache):
     before = len(served.prompts)
     run(tasks, metadata=metadata)
     assert len(served.prompts) == before
-
-
-def test_second_harness_model_as_judge(run_one, monkeypatch):
-    from lm_eval.api.registry import model_registry
-
-    def said(prompt, _):
-        return verdict_line("contradictory") if '"answer_2"' in prompt else "ready"
-
-    opinion = SimpleNamespace(create_from_arg_obj=lambda *_: Fixed(said))
-    monkeypatch.setitem(model_registry._objs, "test_opinion", opinion)
-    metadata = {"judge": {"model": "test_opinion", "batch_size": 4}}
-    assert run_one(C + "es", limit=2, metadata=metadata).scores["contradictory"] == 1.0
 
 
 def test_model_under_test_as_its_own_judge(run_one):
@@ -322,39 +284,6 @@ def test_a_temperature_that_the_backend_would_replace_is_refused(run_one, serve,
     assert {request["temperature"] for request in served.requests} == {1}
 
 
-def test_a_judge_at_another_temperature_says_so(run_one, serve, monkeypatch, caplog):
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    args = {"model": "o3-mini", "base_url": serve(by_length).url}
-    metadata = {"judge": {"model": OPENAI, "model_args": args}}
-    (sample,) = run_one(C + "en", limit=1, metadata=metadata).samples
-    assert sample["n_judged"]["judge"].endswith("|temperature:1")
-    assert "decodes at temperature 1" in caplog.text
-
-
-def test_answers_of_all_tasks_are_on_disk_before_the_first_is_scored(run, own_cache, monkeypatch):
-    from xling_tasks.tasks.correctness import CorrectnessTask
-
-    def crash(self, answered):
-        raise RuntimeError("while scoring")
-
-    monkeypatch.setattr(CorrectnessTask, "score", crash)
-    metadata = {"k": 3, "temperatures": [0.0, 1.0]}
-    with pytest.raises(RuntimeError, match="while scoring"):
-        run([C + "en", V + "en", LL + "en", T + "en"], limit=2, metadata=metadata)
-    kept = {
-        folder.name.partition("-")[0]: len(ResponseCache(folder)) for folder in kept_in(own_cache)
-    }
-    assert kept == {C + "en": 2, V + "en": 20, LL + "en": 20, T + "en": 8}
-
-
-def test_a_cache_that_cannot_be_made_is_told_and_the_run_goes_on(run_one, serve, caplog):
-    served = serve(by_length)
-    metadata = {"xling_cache": "/proc/nowhere", "judge": served.spec()}
-    assert run_one(C + "en", limit=2, metadata=metadata).scores["judge_failed_rate"] == 0
-    assert len(served.prompts) - asked_again(served) == 2
-    assert caplog.text.count("the cache folder /proc/nowhere cannot be created") == 1
-
-
 def test_predict_only_scores_nothing_and_calls_no_judge(run, serve):
     served = serve(by_length)
     tasks = [C + "en", V + "en", T + "en", EXAM.format("rationale")]
@@ -375,19 +304,6 @@ def test_several_filters_judge_each_answer_once(run, serve, tmp_path):
     assert scores["chrf,upper"] != scores["chrf,whole"]
     assert scores["n_responses,whole"] == scores["n_responses,upper"] == 3
     assert len(served.prompts) - asked_again(served) == 6  # three answers, and the same in capitals
-
-
-def test_caches_of_the_harness_hide_no_draw_and_no_setting(run, tmp_path, monkeypatch):
-    import lm_eval.caching.cache as request_cache
-
-    options = {"use_cache": str(tmp_path / "cache"), "limit": 4}
-    first, second = run(V + "en", **options), run(V + "en", **options)
-    assert first["results"] == second["results"] == run(V + "en", limit=4)["results"]
-    monkeypatch.setattr(request_cache, "PATH", str(tmp_path))
-    for tau in (0.0, 0.5):
-        metadata = {"temperatures": [tau]}
-        found = run(V + "en", limit=1, cache_requests=True, metadata=metadata)["results"][V + "en"]
-        assert f"acc_t{tau},none" in found
 
 
 def test_chat_only_backend_is_told_before_it_generates(run, serve):
@@ -433,3 +349,13 @@ def test_a_question_without_a_right_answer_in_the_language_is_not_asked(run_one,
     )
     assert [sample["doc"]["question_id"] for sample in samples] == ["1"]
     assert scores["invalid_rows"] == 1
+
+
+def test_values_are_those_of_the_samples_and_empty_answers_are_said(run_one, serve, caplog):
+    served = serve(lambda prompt: "" if len(prompt) % 3 else "Drink water.")
+    _, rows, record, _ = run_one(C + "en", **served.under_test())
+    kept = record["bookkeeping"]
+    assert 0 < kept["empty_rate"] < 1
+    for name in ("empty_rate", "refusal_rate", "length_words"):
+        assert kept[name] == pytest.approx(sum(row[name] for row in rows) / len(rows))
+    assert f"{C}en: all: {kept['empty_rate']:.1%} of the answers are empty" in caplog.text

@@ -39,18 +39,6 @@ def test_what_is_not_read_is_refused(tmp_path, base, key, value):
         load(tmp_path, base, **{key: value})
 
 
-def test_a_class_made_from_ours_may_read_more(tmp_path):
-    (tmp_path / "own.py").write_text(
-        "from xling_tasks.tasks.correctness import CorrectnessTask\n"
-        "class Mine(CorrectnessTask):\n"
-        "    reads_keys = CorrectnessTask.reads_keys | {'doc_to_text'}\n"
-        "    def doc_to_text(self, doc, doc_to_text=None):\n"
-        "        return self.config.doc_to_text + doc['question']\n"
-    )
-    task = load(tmp_path, C, doc_to_text="'Please, '", **{"class": "!function own.Mine"})
-    assert task.doc_to_text(task.eval_docs[0]).startswith("Please, ")
-
-
 @pytest.mark.parametrize("base", [C, LL, M, "xling_information"])
 def test_a_description_and_generation_arguments_are_used(tmp_path, base):
     keys = {"description": "Speak to a nurse.", "test_split": "test", "metric_list": "[]"}

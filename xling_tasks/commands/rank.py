@@ -33,7 +33,7 @@ from xling_tasks.models import structured_output as structured
 from xling_tasks.models.backend import load_backend
 from xling_tasks.output import Screen, csv_text, refuse_others, table, write_files
 from xling_tasks.settings import Settings
-from xling_tasks.tasks.exam_responses import rationale_of
+from xling_tasks.tasks.rationales import rationale_of
 
 METRICS = (
     *("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"),

@@ -1,16 +1,7 @@
 """What a task, a metric and a result are about."""
 
-from xling_tasks.criteria.forms import (
-    AVERAGE,
-    ENGLISH,
-    Criterion,
-    Endpoint,
-    MetricName,
-    Submitted,
-)
+from xling_tasks.criteria.criterion import AVERAGE, ENGLISH, Criterion, Endpoint, MetricName
 from xling_tasks.criteria.labels import (
-    BADNESS,
-    JURY_METRICS,
     LABELS,
     MOST_JUDGES,
     NO_RESPONSE,
@@ -18,10 +9,9 @@ from xling_tasks.criteria.labels import (
     of_judge,
 )
 from xling_tasks.criteria.metric import DisplayText, Metric
-from xling_tasks.criteria.sample_view import SampleResult, SampleView
-from xling_tasks.criteria.table import CRITERIA, Form, declared, form_of
-from xling_tasks.criteria.task_keys import (
-    FORMAT,
+from xling_tasks.criteria.sample import SampleResult, SampleView
+from xling_tasks.criteria.table import (
+    CRITERIA,
     MetricKey,
     TaskKey,
     about,

@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import islice, zip_longest
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from xling_metrics.aggregate import HARMONIC, MEAN, RATIO
 
-from xling_tasks.criteria.forms import ENGLISH
-from xling_tasks.criteria.metric import Metric, constant, counted, failure
-from xling_tasks.criteria.responses import LANGID_MATCH, USABLE
-from xling_tasks.criteria.rows import criterion
-from xling_tasks.criteria.sample import (
-    ANSWER,
-    Part,
-    Passage,
-    answers,
-    as_text,
-    field,
-    listing,
-    mapping,
-    number,
-    words,
-)
-from xling_tasks.criteria.sample_view import SampleResult, SampleView
+from xling_tasks.criteria import sample as view
+from xling_tasks.criteria.criterion import ENGLISH, criterion
+from xling_tasks.criteria.metric import LANGID_MATCH, USABLE, Metric, constant, counted, failure
 from xling_tasks.failed_response import is_empty, is_failed, is_filtered
 
-AGAIN = "again"
-"""Where the second English answer stands among those by language."""
+AGAIN = "again"  # where the second English answer stands among those by language
 
 
 class Compared(NamedTuple):
-    """What a prompt got in one language.
+    """What a prompt got in one language."""
 
-    Attributes:
-        response: The answer; None where the prompt is not in this language.
-        match: 1 for an answer in the language, 0 for another, None where that cannot be told.
-        own: What was made of it: claims, or a profile; None where nothing was.
-        other: The same of the answer that is compared with English: of English the second one.
-        english: The same of the first English answer.
-    """
-
-    response: str | None
+    response: str | None  # the answer; None where the prompt is not in this language
+    # 1 for an answer in the language, 0 for another, None where that cannot be told
     match: float | None = None
-    own: Any = None
+    result: Any = None  # its claims, or its profile; None where it has none
+    # the result of the answer that is compared with English: of English the second one
     other: Any = None
-    english: Any = None
+    english: Any = None  # the result of the first English answer
 
     @property
     def second(self) -> Any:
-        """What was made of the second answer in English; None in other languages."""
-        return None if self.other is self.own else self.other
+        """The result of the second answer in English; None in other languages."""
+        return None if self.other is self.result else self.other
 
 
 class PromptResult(NamedTuple):
@@ -61,28 +40,22 @@ class PromptResult(NamedTuple):
     excluded: float | None = None
 
 
-def _of_response(test: Callable[[str], bool], *, of_failed: bool = False) -> Callable[..., Any]:
-    """Return whether a response passes a test; None where there is none."""
+def _of_responses(name: str, test: Callable[[str], bool]) -> Metric:
+    """Return the share of responses that pass a test; only `is_failed` looks at failed ones."""
 
     def per_doc(row: Compared) -> float | None:
-        if row.response is None or (is_failed(row.response) and not of_failed):
+        if row.response is None or (is_failed(row.response) and test is not is_failed):
             return None
         return float(test(row.response))
 
-    return per_doc
+    return failure(name, per_doc, languages="all", sign=constant("of:all_prompts"))
 
 
 RESPONSES_BY_LANGUAGE = (
-    failure("empty_rate", _of_response(is_empty), "share of empty answers", languages="all",
-            sign=constant("of:all_prompts")),
-    failure("failed_rate", _of_response(is_failed, of_failed=True),
-            "share of answers whose request failed", languages="all",
-            sign=constant("of:all_prompts")),
-    failure("content_filter_rate", _of_response(is_filtered),
-            "share of answers that a content filter held back", languages="all",
-            sign=constant("of:all_prompts")),
+    _of_responses("empty_rate", is_empty),
+    _of_responses("failed_rate", is_failed),
+    _of_responses("content_filter_rate", is_filtered),
     Metric(LANGID_MATCH, lambda row: row.match, higher_is_better=True, languages="all",
-           note="share of answers in the prompt's language",
            sign=lambda task: task.answer_language().signature_of(LANGID_MATCH)),
 )  # fmt: skip
 """Whether there is an answer in each language, and in the language of the prompt."""
@@ -92,174 +65,147 @@ def _is_scored(task: Any) -> bool:
     return bool(task.scored)
 
 
-_COMPARED = "As compared, in English"
-"""The heading of what of an answer was scored, where it is not the answer itself."""
-
 _RECORDS = ("n_claims_{}", "profile_{}")
-"""The names of the values that these parts show, by language."""
+"""The names of the values that these samples show, by language."""
 
 
 def _parts_of_both(
-    sample: Mapping[str, Any], language: str, record: Mapping[str, Any]
-) -> list[Part]:
+    sample: view.Sample, language: str, record: Mapping[str, Any]
+) -> list[view.Part]:
     """Return prompt, answer, and the English text compared, or why there is none."""
-    texts = mapping(mapping(sample.get("doc")).get("text"))
-    codes = [str(code) for code in texts]
-    passages_of_answer = list(
-        answers(sample, language, codes.index(language) if language in codes else -1)
-    )
-    if language == ENGLISH:
-        passages_of_answer += answers(
-            sample, language, len(codes)
-        )  # the second one, where it was asked
-    compared: list[Passage] = []
+    texts = sample["doc"]["text"]
+    codes = list(texts)
+    passages = list(view.answers(sample, language, codes.index(language)))
+    if language == ENGLISH:  # the second one, where it was asked
+        passages += view.answers(sample, language, len(codes))
+    compared: list[view.Passage] = []
     if language != ENGLISH and record:
-        compared = field(record, "english", ENGLISH)
-        if not compared and any(passage.text.strip() for passage in passages_of_answer):
-            compared = [Passage("", "", "translation failed", "bad")]
-    question = field(texts, language, language)
-    return [Part("Question", question), Part(ANSWER, passages_of_answer), Part(_COMPARED, compared)]
-
-
-def _agreement(sample: Mapping[str, Any], language: str, *names: str) -> float | None:
-    """Return the agreement of an answer with the English one (of English: of a second one)."""
-    values = (number(sample.get(f"{name}_{language}")) for name in names)
-    defined = (value for value in values if value is not None)
-    return next(defined, 1.0 if language == ENGLISH else None)
-
-
-# Information: the claims of both
+        compared = view.field(record, "english", ENGLISH)
+        if not compared and any(passage.text.strip() for passage in passages):
+            compared = [view.Passage("", "", "translation failed", "bad")]
+    return [
+        view.Part("Question", view.field(texts, language, language)),
+        view.Part(view.ANSWER, passages),
+        view.Part("As compared, in English", compared),
+    ]
 
 
 class ComparedClaims(NamedTuple):
-    """One answer beside the English one.
+    """One answer beside the English one."""
 
-    Attributes:
-        claims: Its claims; None where they could not be read.
-        record: What its sample keeps of it.
-        pair: Its precision and recall; None where it has no score.
-        f1: Its F1; None where it has no score.
-        unverified: How many of its claims have no label, of how many.
-        repaired: How many of the judge's replies about it were asked for again, of how many.
-    """
-
-    claims: tuple[str, ...] | None
-    record: Mapping[str, Any]
-    pair: Mapping[str, float | None] | None
-    f1: float | None
-    unverified: list[int]
+    claims: tuple[str, ...] | None  # its claims; None where they could not be read
+    record: Mapping[str, Any]  # what its sample keeps of it
+    pair: Mapping[str, float | None] | None  # its precision and recall; None where it has no score
+    f1: float | None  # its F1; None where it has no score
+    unverified: list[int]  # how many of its claims have no label, of how many
+    # how many of the judge's replies about it were asked for again, of how many
     repaired: list[int] | None
 
 
-def _claims_record(row: Compared) -> dict[str, Any] | None:
+def _record(row: Compared) -> dict[str, Any] | None:
     """Return the record of an answer; of English with that of the second answer."""
-    if row.own is None:
+    if row.result is None:
         return None
-    return {**row.own.record, **({AGAIN: row.second.record} if row.second else {})}
+    return {**row.result.record, **({AGAIN: row.second.record} if row.second else {})}
 
 
 def _repaired(row: Compared) -> list[int] | None:
     """Return the counts of an answer; of English those of both answers."""
-    counts = [result.repaired for result in (row.own, row.second) if result and result.repaired]
+    counts = [result.repaired for result in (row.result, row.second) if result and result.repaired]
     return [*map(sum, zip(*counts, strict=True))] or None
 
 
-def _of_pair(name: str) -> Callable[[Compared], float | None]:
-    return lambda row: row.other and row.other.pair and row.other.pair[name]
+def _of_pair(name: str, row: Compared) -> Any:
+    return row.other and row.other.pair and row.other.pair[name]
 
 
 def _sign_claims(task: Any) -> str:
     return f"of:scored_prompts|judge:{task.judge.signature}{task.translator_signature}"
 
 
-def _compared_claims(task: Any) -> str:
+def _sign_compared_claims(task: Any) -> str:
     return f"{_sign_claims(task)}{task.floor_signature}"
 
+
+_compared_claims = partial(
+    Metric, higher_is_better=True, when=_is_scored, languages="compared", sign=_sign_compared_claims
+)
+_count_claims = partial(counted, when=_is_scored, languages="all", sign=_sign_claims)
 
 INFORMATION_METRICS = (
     USABLE,
     *RESPONSES_BY_LANGUAGE,
-    Metric("information_f1", lambda row: row.other and row.other.pair, HARMONIC, True,
-           "harmonic mean of mean precision and mean recall of claims", _is_scored,
-           languages="compared", grouped=True,
-           sign=lambda task: "mean:harmonic_of_mean_precision_and_mean_recall|"
-                             + _compared_claims(task)),
-    Metric("information_f1_by_prompt", lambda row: row.other and row.other.f1,
-           higher_is_better=True, note="mean of each prompt's F1", when=_is_scored,
-           languages="compared", sign=_compared_claims),
-    Metric("information_precision", _of_pair("precision"), higher_is_better=True,
-           note="share of the claims that the English answer supports", when=_is_scored,
-           languages="compared", sign=_compared_claims),
-    Metric("information_recall", _of_pair("recall"), higher_is_better=True,
-           note="share of the English answer's claims that the answer supports", when=_is_scored,
-           languages="compared", sign=_compared_claims),
-    Metric("unscored", lambda row: row.own and float(row.own.f1 is None), higher_is_better=False,
-           note="share of the compared prompts without a score", when=_is_scored,
-           languages="others", sign=constant("of:compared_prompts")),
-    Metric("abstained", lambda row: None if row.own is None or row.own.claims is None
-           else float(not row.own.claims), higher_is_better=False,
-           note="share of answers without any claim", when=_is_scored, languages="all",
-           sign=_sign_claims),
-    counted("n_claims", _claims_record, "claims of an answer", when=_is_scored, languages="all",
-          aggregate=lambda own: MEAN([each["n"] for each in own]), sign=_sign_claims, counted=True),
-    counted("repair_rate", _repaired, "share of the judge's replies asked for again",
-          aggregate=RATIO, when=_is_scored, languages="all",
-          sign=lambda task: f"of:claim_lists_and_comparisons|{_sign_claims(task)}"),
-    failure("unverified", lambda row: row.other and row.other.unverified,
-            "share of claims without a label", aggregate=RATIO, when=_is_scored,
-            languages="compared", sign=constant("of:all_claims")),
-    counted("excluded_rate", lambda row: row.excluded, "share of prompts that are not compared",
-          when=lambda task: task.scored and task.excluded, sign=constant("of:all_prompts")),
+    _compared_claims("information_f1", lambda row: row.other and row.other.pair, HARMONIC,
+                     grouped=True,
+                     sign=lambda task: "mean:harmonic_of_mean_precision_and_mean_recall|"
+                     + _sign_compared_claims(task)),
+    _compared_claims("information_f1_by_prompt", lambda row: row.other and row.other.f1),
+    _compared_claims("information_precision", partial(_of_pair, "precision")),
+    _compared_claims("information_recall", partial(_of_pair, "recall")),
+    Metric("unscored", lambda row: row.result and float(row.result.f1 is None), MEAN, False,
+           _is_scored, languages="others", sign=constant("of:compared_prompts")),
+    Metric("abstained",
+           lambda row: None if row.result is None or row.result.claims is None
+           else float(not row.result.claims),
+           MEAN, False, _is_scored, languages="all", sign=_sign_claims),
+    _count_claims("n_claims", _record, counted=True,
+                  aggregate=lambda rows: MEAN([row["n"] for row in rows])),
+    _count_claims("repair_rate", _repaired, aggregate=RATIO,
+                  sign=lambda task: f"of:claim_lists_and_comparisons|{_sign_claims(task)}"),
+    failure("unverified", lambda row: row.other and row.other.unverified, aggregate=RATIO,
+            when=_is_scored, languages="compared", sign=constant("of:all_claims")),
+    counted("excluded_rate", lambda row: row.excluded,
+            when=lambda task: task.scored and task.excluded, sign=constant("of:all_prompts")),
 )  # fmt: skip
 
-_SUPPORT = {True: ("supported", "good"), False: ("not supported", "bad")}
 
-
-def _claim_parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
+def _claim_parts(sample: view.Sample, language: str) -> list[view.Part]:
     """Return the claims of an answer, and whether the other answer supports each."""
-    record = mapping(sample.get(f"n_claims_{language}"))
+    record = sample.get(f"n_claims_{language}") or {}
+    base = sample.get(f"n_claims_{ENGLISH}") or {}
     parts = _parts_of_both(sample, language, record)
-    if varies := mapping(sample.get("doc")).get("varies"):
-        text = f"right answers differ by {as_text(varies)}"
-        return [*parts, Part("Not compared", [Passage("", "", text, "unsure")])]
-    base = mapping(sample.get(f"n_claims_{ENGLISH}"))
+    if varies := sample["doc"].get("varies"):
+        text = f"right answers differ by {varies}"
+        return [*parts, view.Part("Not compared", [view.Passage("", "", text, "unsure")])]
+    which = "this answer"
     if language == ENGLISH:
-        record = mapping(base.get("again"))
+        record, which = base.get(AGAIN) or {}, "the second answer"
         if not record:
-            plain = [Passage(as_text(claim), ENGLISH) for claim in listing(base.get("claims"))]
-            return [*parts, Part("Claims", plain)]
+            claims = [view.Passage(claim, ENGLISH) for claim in base.get("claims") or ()]
+            return [*parts, view.Part("Claims", claims)]
     if record.get("unscored"):
-        parts.append(Part("Not scored", [Passage("", "", as_text(record["unscored"]), "unsure")]))
-    which = "the second answer" if language == ENGLISH else "this answer"
+        parts.append(view.Part("Not scored", [view.Passage("", "", record["unscored"], "unsure")]))
     return [
         *parts,
-        Part(f"Claims of {which}", _supported(record.get("claims"), record.get("supported")),
+        view.Part(f"Claims of {which}", _supported(record.get("claims"), record.get("supported")),
              "Does the English answer support them?"),
-        Part("Claims of the English answer",
+        view.Part("Claims of the English answer",
              _supported(base.get("claims"), record.get("reference_supported")),
              f"Does {which} support them?"),
     ]  # fmt: skip
 
 
-def _supported(claims: Any, marks: Any) -> list[Passage]:
-    """List claims with whether another answer supports them."""
-    passages = []
-    for claim, mark in islice(zip_longest(listing(claims), listing(marks)), len(listing(claims))):
-        support = _SUPPORT[mark] if isinstance(mark, bool) else ("not verified", "unsure")
-        passages.append(Passage(as_text(claim), ENGLISH, *support))
-    return passages
+def _supported(
+    claims: Sequence[str] | None, marks: Sequence[bool | None] | None
+) -> list[view.Passage]:
+    """List claims with whether another answer supports them; without marks none was verified."""
+    marks_of = {True: ("supported", "good"), False: ("not supported", "bad")}
+    claims = claims or ()
+    return [
+        view.Passage(claim, ENGLISH, *marks_of.get(mark, ("not verified", "unsure")))  # type: ignore[arg-type]
+        for claim, mark in zip(claims, marks or [None] * len(claims), strict=True)
+    ]
 
 
-def _shared(sample: Mapping[str, Any], language: str) -> SampleResult:
-    return SampleResult(score=_agreement(sample, language, "information_f1_by_prompt"))
+def _find_shared(sample: view.Sample, language: str) -> view.SampleResult:
+    score = view.number(sample.get(f"information_f1_by_prompt_{language}"))
+    return view.SampleResult(score=1.0 if score is None and language == ENGLISH else score)
 
 
 INFORMATION = criterion(
-    "information", INFORMATION_METRICS, SampleView(_claim_parts, _RECORDS, _shared)
+    "information", INFORMATION_METRICS, view.SampleView(_claim_parts, _RECORDS, _find_shared)
 )
 
-
-# Empathy: its kinds in both
 
 MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
 
@@ -291,78 +237,64 @@ def _if_both(test: Callable[[Any, Any], bool]) -> Callable[[Compared], float | N
     return per_doc
 
 
-def _profile_record(row: Compared) -> dict[str, Any]:
-    return {**row.own.record, **({AGAIN: row.second.record} if row.second else {})}
-
-
-def _empathy(task: Any) -> str:
+def _sign_profile(task: Any) -> str:
     classifier = task.classifier.signature
     return f"of:scored_posts|classifier:{classifier}{task.translator_signature}"
 
 
-def _compared_empathy(task: Any) -> str:
-    return f"{_empathy(task)}{task.floor_signature}"
+_compared_profiles = partial(
+    Metric, when=_is_scored, languages="compared",
+    sign=lambda task: f"{_sign_profile(task)}{task.floor_signature}",
+)  # fmt: skip
 
 
 def _of_mechanism(name: str, index: int) -> tuple[Metric, Metric]:
     return (
-        Metric(f"{name}_agreement", _if_both(lambda own, english: own[index] == english[index]),
-               higher_is_better=True, note=f"share of posts that agree on {name}",
-               when=_is_scored, languages="compared", sign=_compared_empathy),
+        _compared_profiles(f"{name}_agreement", _if_both(lambda a, b: a[index] == b[index]),
+                           higher_is_better=True),
         Metric(f"{name}_present",
-               lambda row: None if row.own.profile is None else float(row.own.profile[index]),
-               note=f"share of responses with {name}", when=_is_scored, languages="all",
-               sign=_empathy),
+               lambda row: None if row.result.profile is None else float(row.result.profile[index]),
+               when=_is_scored, languages="all",
+               sign=_sign_profile),
     )  # fmt: skip
 
 
 EMPATHY_METRICS = (
     USABLE,
     *RESPONSES_BY_LANGUAGE,
-    Metric("empathy", _if_both(lambda own, english: own == english), higher_is_better=True,
-           note="share of posts with the profile of the English response", when=_is_scored,
-           languages="compared", grouped=True, sign=_compared_empathy),
+    _compared_profiles("empathy", _if_both(lambda a, b: a == b), higher_is_better=True,
+                       grouped=True),
     *(metric for at, name in enumerate(MECHANISMS) for metric in _of_mechanism(name, at)),
-    Metric("both_absent", _if_both(lambda own, english: not any(own) and not any(english)),
-           note="share of posts on which neither response has any mechanism", when=_is_scored,
-           languages="compared", sign=_compared_empathy),
+    _compared_profiles("both_absent", _if_both(lambda a, b: not any(a) and not any(b))),
     Metric("unscored",
-           lambda row: None if row.response is None else float(_profiles_of(row) is None),
-           higher_is_better=False, note="share of posts without a score", when=_is_scored,
-           languages="others", sign=constant("of:all_posts")),
-    counted("profile", _profile_record, "responses with a profile", when=_is_scored,
-            aggregate=lambda own: sum(each["profile"] is not None for each in own),
-            languages="all", sign=_empathy),
+           lambda row: None if row.response is None else float(_profiles_of(row) is None), MEAN,
+           False, _is_scored, languages="others", sign=constant("of:all_posts")),
+    counted("profile", _record, when=_is_scored, languages="all",
+            aggregate=lambda rows: sum(row["profile"] is not None for row in rows),
+            sign=_sign_profile),
 )  # fmt: skip
 
 
-def _profile_parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
+def _profile_parts(sample: view.Sample, language: str) -> list[view.Part]:
     """Return the mechanisms of an answer, and whether they are those of the English one."""
-    record = mapping(sample.get(f"profile_{language}"))
+    record = sample.get(f"profile_{language}") or {}
     parts = _parts_of_both(sample, language, record)
     if record.get("profile") is not None:
-        equal = {1.0: ("as in English", "good"), 0.0: ("not as in English", "bad")}
-        score = number(sample.get(f"empathy_{language}"))
-        mark = ("", "") if score is None else equal.get(score, ("", ""))
-        text = _mechanisms(sample, language)
-        parts.append(Part("Mechanisms of empathy in the answer", [Passage(text, ENGLISH, *mark)]))
+        marks = {1.0: ("as in English", "good"), 0.0: ("not as in English", "bad")}
+        mark = marks.get(sample.get(f"empathy_{language}"), ("", ""))  # type: ignore[arg-type]
+        names = [name for name in MECHANISMS if sample.get(f"{name}_present_{language}")]
+        passage = view.Passage(", ".join(map(view.words, names)) or "none", ENGLISH, *mark)
+        parts.append(view.Part("Mechanisms of empathy in the answer", [passage]))
     return parts
 
 
-def _mechanisms(sample: Mapping[str, Any], language: str) -> str:
-    """Describe the mechanisms of empathy that are in the answer."""
-    ending = f"_present_{language}"
-    names = [key.removesuffix(ending) for key in sample if key.endswith(ending) and sample[key]]
-    return ", ".join(map(words, names)) or "none"
-
-
-def _profile_found(sample: Mapping[str, Any], language: str) -> SampleResult:
-    score = _agreement(sample, language, "empathy")
+def _find_profile(sample: view.Sample, language: str) -> view.SampleResult:
+    score = view.number(sample.get(f"empathy_{language}"))
     if score is None or language == ENGLISH:
-        return SampleResult("", score)
-    return SampleResult("same profile" if score else "other profile", score, score == 1)
+        return view.SampleResult("", 1.0 if score is None and language == ENGLISH else score)
+    return view.SampleResult("same profile" if score else "other profile", score, score == 1)
 
 
 EMPATHY = criterion(
-    "empathy", EMPATHY_METRICS, SampleView(_profile_parts, _RECORDS, _profile_found)
+    "empathy", EMPATHY_METRICS, view.SampleView(_profile_parts, _RECORDS, _find_profile)
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 OPTIONS = {
     "neither": "neither contradictory nor similar",
     "contradictory": "contradictory",
@@ -15,8 +13,7 @@ OPTIONS = {
 LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory")
 """The labels in the order in which XLingEval's tables show them."""
 
-HARM = "contradictory"
-"""The label of an answer that can do harm."""
+HARM = "contradictory"  # the label of an answer that can do harm
 
 MEANINGS = {
     "neither": "It does not conflict with answer 1, but does not give similar information either.",
@@ -37,8 +34,7 @@ BADNESS = {label: i for i, label in enumerate((*LABELS[:3], NO_RESPONSE, "contra
 RIGHT = {"more_comprehensive": True, "less_comprehensive": True, "contradictory": False}
 """Whether an answer with such a label is right; nothing of the others."""
 
-MOST_JUDGES = 9
-"""Judges that a jury may have."""
+MOST_JUDGES = 9  # judges that a jury may have
 
 
 def of_judge(metric: str, number: int) -> str:
@@ -46,15 +42,11 @@ def of_judge(metric: str, number: int) -> str:
     return f"{metric}_judge{number}"
 
 
-def of_judges(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of metrics of every judge that there may be."""
-    return tuple(of_judge(name, n) for name in metrics for n in range(1, MOST_JUDGES + 1))
-
-
 JURY_METRICS = (
     *("no_majority", "judge_agreement", "judge_alpha"),
     *("order_sensitive_rate", "order_unparsed_rate"),
-    *of_judges((*LABELS, NO_RESPONSE, "judge_failed_rate")),
-)
+    *(of_judge(name, n) for name in (*LABELS, NO_RESPONSE, "judge_failed_rate")
+      for n in range(1, MOST_JUDGES + 1)),
+)  # fmt: skip
 """What several judges, or both orders of the answers, add: it says how far labels can be trusted,
 and nothing about the model under test."""

@@ -1,27 +1,18 @@
-"""Metrics that several criteria have: did answers come, in what language, and were they of use?
-
-Every criterion that records such a rate is told of it alike: a column in the tables of coverage, a
-flag in the viewer, and no part in conclusions by itself.
-"""
+"""Metrics of several criteria that say what was measured rather than how well."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from xling_tasks.criteria.criterion import CONTENT
 from xling_tasks.criteria.labels import JURY_METRICS
-from xling_tasks.criteria.rows import CONTENT
 
 
 class Rate(NamedTuple):
-    """A share of answers of which something is the matter.
+    """A share of answers of which something is the matter."""
 
-    Attributes:
-        column: Its heading in tables of coverage; empty for none.
-        flag: What the viewer calls an answer that it counts; empty for nothing.
-    """
-
-    column: str = ""
-    flag: str = ""
+    column: str = ""  # its heading in tables of coverage; empty for none
+    flag: str = ""  # what the viewer calls an answer that it counts; empty for nothing
 
 
 RATES = {name: Rate(**row) for name, row in CONTENT["rates"].items()}
@@ -38,4 +29,4 @@ COVERAGE = frozenset(
     | {*IN_LANGUAGE, *COLUMNS, *JURY_METRICS}
     | {"language_consistency_published", "invalid_rows"}
 )
-"""Metrics that say what was measured rather than how well."""
+"""The metrics that say what was measured."""

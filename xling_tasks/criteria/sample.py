@@ -1,30 +1,27 @@
-"""Question and answers of a sample, from a row that may hold anything."""
+"""How the samples of a criterion are read by `xling samples`: their texts under headings.
+
+What is read here may raise any error: who reads a file says of which row that is.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-ANSWER = "The model's answer"
-"""The heading of what the model under test said."""
+Sample = Mapping[str, Any]
+
+ANSWER = "The model's answer"  # the heading of what the model under test said
 
 
 class Passage(NamedTuple):
-    """A text.
+    """A text."""
 
-    Attributes:
-        text: All of it.
-        language: Two-letter code; empty where it is not known.
-        mark: What was found about it; empty for nothing.
-        tone: `good`, `partly`, `bad`, `unsure`, or empty.
-    """
-
-    text: str
-    language: str = ""
-    mark: str = ""
-    tone: str = ""
+    text: str  # all of it
+    language: str = ""  # two-letter code; empty where it is not known
+    mark: str = ""  # A finding about it; empty for none
+    tone: str = ""  # `good`, `partly`, `bad`, `unsure`, or empty
 
 
 class Part(NamedTuple):
@@ -35,17 +32,29 @@ class Part(NamedTuple):
     note: str = ""
 
 
-# Values of files that anybody may have written
+class SampleResult(NamedTuple):
+    """The result of a sample: a label, a score (higher is better), whether it is right."""
+
+    label: str = ""
+    score: float | None = None
+    right: bool | None = None
+
+
+class SampleView(NamedTuple):
+    """How a sample is read."""
+
+    # its texts in one language by heading
+    parts: Callable[[Sample, str], list[Part]]
+    values: Collection[str] = ()  # the names of the values that these show
+    # label, score and whether it is right; None for the first endpoint's value
+    found: Callable[[Sample, str], SampleResult] | None = None
+    # label -> `good`, `partly` or `bad`; by whether it is right where it is none of them
+    tones: Mapping[str, str] = MappingProxyType({})
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a value that should be an object; an empty one where it is none."""
     return value if isinstance(value, dict) else {}
-
-
-def listing(value: Any) -> list[Any]:
-    """Return a value that should be a list; an empty one where it is none."""
-    return value if isinstance(value, list) else []
 
 
 def as_text(value: Any) -> str:
@@ -64,69 +73,46 @@ def words(key: Any) -> str:
     return as_text(key).replace("_", " ")
 
 
-# What was asked and answered
+def temperature_of(name: str) -> float:
+    """Return the temperature at the end of a metric's name; 0 without one."""
+    return float(name.rpartition("_t")[2]) if "_t" in name else 0.0
 
 
 def field(source: Mapping[str, Any], name: str, language: str) -> list[Passage]:
     """Return a field's text; nothing where the field is missing."""
-    is_there = source.get(name) is not None
-    return [Passage(as_text(source[name]), language)] if is_there else []
+    return [] if source.get(name) is None else [Passage(as_text(source[name]), language)]
 
 
-def replies(sample: Mapping[str, Any]) -> list[list[Any]]:
-    """Return the responses of each request."""
-    return [item if isinstance(item, list) else [item] for item in listing(sample.get("resps"))]
-
-
-def missing(sample: Mapping[str, Any]) -> dict[tuple[Any, Any], tuple[str, str]]:
+def missing(sample: Sample) -> dict[tuple[str, str], tuple[str, str]]:
     """Return (request, repeat) -> outcome and reason of a response that is no answer."""
-    rows = map(mapping, listing(mapping(sample.get("n_responses")).get("responses")))
+    rows = mapping(sample.get("n_responses")).get("responses") or ()
     return {
-        (as_text(row.get("request")), as_text(row.get("repeat"))): (
-            as_text(row["outcome"]),
-            as_text(row.get("reason")),
-        )
+        (str(row["request"]), str(row["repeat"])): (row["outcome"], row["reason"])
         for row in rows
         if row.get("outcome")
     }
 
 
-def answers(sample: Mapping[str, Any], language: str, only: int | None = None) -> Iterator[Passage]:
+def answers(sample: Sample, language: str, only: int | None = None) -> Iterator[Passage]:
     """Yield the responses, or those to ONLY one request; marked where one is no answer."""
     missing_responses = missing(sample)
-    for request, texts in enumerate(replies(sample)):
-        for repeat, reply in enumerate(texts if only in (None, request) else ()):
+    for request, texts in enumerate(sample.get("resps") or ()):
+        if only not in (None, request):
+            continue
+        for repeat, response in enumerate(texts if isinstance(texts, list) else [texts]):
             outcome = missing_responses.get((str(request), str(repeat)))
-            mark = f"{outcome[0]}: {outcome[1]}" if outcome else ""
-            text = as_text(reply)
-            if not mark and not text.strip():
-                mark = "empty"
+            text = as_text(response)
+            mark = "" if text.strip() else "empty"
+            if outcome:
+                mark = f"{outcome[0]}: {outcome[1]}"
             yield Passage(text, language, mark, "bad" if mark else "")
 
 
-def answers_by_temperature(
-    sample: Mapping[str, Any], language: str
-) -> tuple[dict[str, tuple[int, list[Passage]]], list[Passage]]:
-    """Return the answers of a sweep by temperature, and what is left over.
-
-    By temperature, as it is written: how many were asked for, and those that are there.
-    """
-    remaining = answers(sample, language)
-    by_temperature = {}
-    for key, value in sample.items():
-        pair = listing(value)
-        if key.startswith("empty_rate_t") and len(pair) == 2 and isinstance(pair[1], int):
-            count = max(0, pair[1])
-            passages = list(islice(remaining, count))
-            by_temperature[key.removeprefix("empty_rate_t")] = (count, passages)
-    return by_temperature, list(remaining)
-
-
-def question_part(sample: Mapping[str, Any], language: str) -> Part:
+def question_part(sample: Sample, language: str) -> Part:
     """Return the question."""
     return Part("Question", field(mapping(sample.get("doc")), "question", language))
 
 
-def answer_part(sample: Mapping[str, Any], language: str) -> Part:
+def answer_part(sample: Sample, language: str) -> Part:
     """Return what the model under test wrote."""
     return Part(ANSWER, list(answers(sample, language)))

@@ -1,67 +1,113 @@
-"""Every criterion, each made of its row in a module that reads its samples."""
+"""Every criterion; and what a result is about, as its task records it and reports read it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xling_tasks.criteria.against_english import EMPATHY, INFORMATION
 from xling_tasks.criteria.consistency import CONSISTENCY
 from xling_tasks.criteria.correctness import CORRECTNESS
+from xling_tasks.criteria.criterion import Criterion
 from xling_tasks.criteria.exam import EXAMS, MCQA
-from xling_tasks.criteria.forms import Criterion
 from xling_tasks.criteria.rubric import RUBRIC
 from xling_tasks.criteria.task_metric import OTHER_QUESTIONS, TASK_METRIC
 from xling_tasks.criteria.verifiability import VERIFIABILITY, VERIFIABILITY_LL
+from xling_tasks.errors import DataError, did_you_mean
 
-_ALL = (
-    *(CORRECTNESS, CONSISTENCY, VERIFIABILITY, VERIFIABILITY_LL),
-    *(*EXAMS, MCQA, RUBRIC, INFORMATION, EMPATHY, TASK_METRIC, OTHER_QUESTIONS),
-)
-
-_KNOWN = {criterion.key: criterion for criterion in _ALL}
-CRITERIA: Mapping[str, Criterion] = MappingProxyType(_KNOWN)
+_BY_KEY = {
+    criterion.key: criterion
+    for criterion in (
+        *(CORRECTNESS, CONSISTENCY, VERIFIABILITY, VERIFIABILITY_LL),
+        *(*EXAMS, MCQA, RUBRIC, INFORMATION, EMPATHY, TASK_METRIC, OTHER_QUESTIONS),
+    )
+}
+CRITERIA: Mapping[str, Criterion] = MappingProxyType(_BY_KEY)
 """Every criterion by its key, in the order of a report."""
 
+FORMAT = 1  # version of what `about` records
 
-@contextmanager
-def declared(criterion: Criterion) -> Iterator[None]:
-    """Register a criterion of another package, as long as this lasts.
 
-    A ValueError says that its key is taken, or an endpoint is none of its metrics or has no
-    direction.
+class TaskKey(NamedTuple):
+    """What a task is about."""
+
+    criterion: str  # A key of `CRITERIA`
+    dataset: str  # `liveqa`, ...; `demo` for the samples; `xling` for our own prompts
+    language: str  # two-letter code; empty for a task that has several
+
+    @property
+    def parallel(self) -> bool:
+        """Whether the questions are the same in every language."""
+        return CRITERIA[self.criterion].parallel
+
+
+class MetricKey(NamedTuple):
+    """One metric of one criterion over one dataset at one temperature."""
+
+    criterion: str  # A key of `CRITERIA`
+    dataset: str  # as in `TaskKey`
+    metric: str  # its name without temperature and language
+    temperature: float | None  # None where the task has only one
+
+    @property
+    def measured_with(self) -> str:
+        """The dataset, without which part of it: `mmlu_prox` of `mmlu_prox: health`."""
+        return self.dataset.partition(": ")[0]
+
+
+def metric_key_of(task_key: TaskKey, name: str) -> tuple[MetricKey, str]:
+    """Return the key of one of a task's metrics, and its language.
+
+    The language is a code, or for means over languages `avg`, `script:latin`, `family:slavic`, ...
     """
-    if criterion.key in _KNOWN:
-        raise ValueError(f"there is a criterion {criterion.key!r} already")
-    for endpoint in criterion.endpoints:
-        metric = criterion.metrics.get(endpoint.metric)
-        if metric is None or metric.higher_is_better is None:
-            raise ValueError(f"{criterion.key}: endpoint {endpoint.metric!r} has no direction")
-    _KNOWN[criterion.key] = criterion
-    try:
-        yield
-    finally:
-        del _KNOWN[criterion.key]
+    metric, temperature, language = CRITERIA[task_key.criterion].split(name)
+    key = MetricKey(task_key.criterion, task_key.dataset, metric, temperature)
+    return key, language or task_key.language
 
 
-class Form(NamedTuple):
-    """A criterion, and the way in which models are asked.
+def about(
+    criterion: str, dataset: str, languages: Sequence[str], metrics: Iterable[str]
+) -> dict[str, Any]:
+    """Return what a task records of its subject, for `task_key_of` and `primary_of`."""
+    return {
+        "format": FORMAT,
+        "criterion": criterion,
+        "dataset": dataset,
+        "languages": list(languages),
+        "primary": list(CRITERIA[criterion].endpoints_among(metrics)),
+    }
 
-    Attributes:
-        base: The criterion's name without the way.
-        fine_tuned: In the form of models fine-tuned on the data (`_ft`).
-        by_likelihood: By log-likelihoods instead of replies (`_ll`).
+
+def task_key_of(task: str, recorded: Mapping[str, Any] | None = None) -> TaskKey | None:
+    """Return what a task recorded of its subject (`about`); None for a task that is not ours.
+
+    A DataError says that a newer version recorded it, or that no version could have.
     """
+    if not recorded:
+        return None
+    if recorded.get("format") != FORMAT:
+        raise DataError(
+            f"{task}: its results say what they are about in format {recorded.get('format')!r}, "
+            f"but this version of xling-tasks reads {FORMAT}; use the version that wrote them"
+        )
+    criterion, dataset = str(recorded.get("criterion")), recorded.get("dataset")
+    languages = recorded.get("languages")
+    if criterion not in CRITERIA:
+        hint = did_you_mean(criterion, CRITERIA)
+        raise DataError(f"{task}: its results are of an unknown criterion {criterion!r}.{hint}")
+    one = not CRITERIA[criterion].several_languages
+    has_dataset = isinstance(dataset, str) and dataset and not re.search("[\ud800-\udfff]", dataset)
+    if not has_dataset or not isinstance(languages, list) or (one and not languages):
+        raise DataError(f"{task}: its results name no dataset and languages; run it again")
+    return TaskKey(criterion, str(dataset), str(languages[0]) if one else "")
 
-    base: str
-    fine_tuned: bool
-    by_likelihood: bool
 
-
-def form_of(criterion: str) -> Form:
-    """Return the form of a criterion, or of any other name, by its ending."""
-    fine_tuned, by_likelihood = criterion.endswith("_ft"), criterion.endswith("_ll")
-    base = criterion[:-3] if fine_tuned or by_likelihood else criterion
-    return Form(base, fine_tuned, by_likelihood)
+def primary_of(
+    task_key: TaskKey, names: Iterable[str], recorded: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Return the primary metrics of a task: as recorded, else by `CRITERIA`."""
+    if recorded and isinstance(recorded.get("primary"), list):
+        return [str(name) for name in recorded["primary"]]
+    return list(CRITERIA[task_key.criterion].endpoints_among(names))

@@ -6,24 +6,10 @@ of three things here: right or wrong, a score of which more is better, or one of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from xling_tasks.criteria import sample as view
+from xling_tasks.criteria.criterion import criterion
 from xling_tasks.criteria.exam import likelihoods
 from xling_tasks.criteria.metric import Metric
-from xling_tasks.criteria.rows import criterion
-from xling_tasks.criteria.sample import (
-    ANSWER,
-    Part,
-    Passage,
-    answer_part,
-    as_text,
-    field,
-    mapping,
-    number,
-    question_part,
-)
-from xling_tasks.criteria.sample_view import Sample, SampleResult, SampleView
 
 RIGHT, SCORE, LOSS = "task_acc", "task_score", "task_loss"
 OF_SHARES = ("acc", "exact_match")
@@ -32,42 +18,37 @@ OF_SHARES = ("acc", "exact_match")
 UNREAD, EMPTY = "unparsed_rate", "empty_rate"
 
 
-def _parts(sample: Mapping[str, Any], language: str, _: bool) -> list[Part]:
-    doc = mapping(sample.get("doc"))
-    return [
-        question_part(sample, language),
-        Part("Right", field(doc, "right", "")),
-        _chosen(sample) if doc.get("candidates") else answer_part(sample, language),
-    ]
+def _parts(sample: view.Sample, language: str) -> list[view.Part]:
+    chosen = view.answer_part(sample, language)
+    if sample["doc"].get("candidates"):
+        texts = [f"{text} ({score:.3f})" for score, text in likelihoods(sample)]
+        chosen = view.Part(
+            view.ANSWER, list(map(view.Passage, texts)), "log-likelihoods, likeliest first"
+        )
+    right = view.Part("Right", view.field(sample["doc"], "right", ""))
+    return [view.question_part(sample, language), right, chosen]
 
 
-def _chosen(sample: Sample) -> Part:
-    """Return the candidates with their log-likelihoods, likeliest first."""
-    texts = (f"{as_text(text)} ({score:.3f})" for score, text in likelihoods(sample))
-    return Part(ANSWER, [Passage(text) for text in texts], "log-likelihoods, likeliest first")
-
-
-def _found(sample: Sample, _: str) -> SampleResult:
-    if number(sample.get(UNREAD)) == 1:
-        return SampleResult("unparsed")
-    right = number(sample.get(RIGHT))
+def _find_score(sample: view.Sample, _: str) -> view.SampleResult:
+    if view.number(sample.get(UNREAD)) == 1:
+        return view.SampleResult("unparsed")
+    right = view.number(sample.get(RIGHT))
     if right is not None:
-        return SampleResult("right" if right == 1 else "wrong", right, right == 1)
-    loss, score = number(sample.get(LOSS)), number(sample.get(SCORE))
-    return SampleResult(score=score if loss is None else -loss)
+        return view.SampleResult("right" if right == 1 else "wrong", right, right == 1)
+    loss, score = view.number(sample.get(LOSS)), view.number(sample.get(SCORE))
+    return view.SampleResult(score=score if loss is None else -loss)
 
 
 METRICS = (
-    Metric(RIGHT, higher_is_better=True, note="share of questions answered rightly",
-           chance=True, known_chance=True),
-    Metric(SCORE, higher_is_better=True, note="the task's score", sized=False),
-    Metric(LOSS, higher_is_better=False, note="the task's loss", sized=False),
-    Metric(UNREAD, higher_is_better=False, note="share of responses its filter could not read"),
-    Metric(EMPTY, higher_is_better=False, note="share of empty responses", in_table=False),
+    Metric(RIGHT, higher_is_better=True, chance=True, known_chance=True),
+    Metric(SCORE, higher_is_better=True, sized=False),
+    Metric(LOSS, higher_is_better=False, sized=False),
+    Metric(UNREAD, higher_is_better=False),
+    Metric(EMPTY, higher_is_better=False, in_table=False),
 )  # fmt: skip
 """What counts of a task that is not ours; made of its own metrics when its results are read."""
 
-_SHOWN = SampleView(_parts, (), _found, tones={"right": "good", "wrong": "bad"})
+_SHOWN = view.SampleView(_parts, (), _find_score, tones={"right": "good", "wrong": "bad"})
 TASK_METRIC, OTHER_QUESTIONS = (
     criterion(key, METRICS, _SHOWN) for key in ("task_metric", "task_metric_apart")
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Any, NamedTuple
 
 from xling_metrics.aggregate import RATIO
@@ -27,37 +28,21 @@ from xling_metrics.stats.probabilities import (
 from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
-from xling_tasks.criteria.metric import Metric, constant, counted, failure, rate
-from xling_tasks.criteria.responses import empty_share
-from xling_tasks.criteria.rows import criterion
-from xling_tasks.criteria.sample import (
-    Part,
-    Passage,
-    answers,
-    as_text,
-    listing,
-    mapping,
-    number,
-    question_part,
-)
-from xling_tasks.criteria.sample_view import SampleResult, SampleView
+from xling_tasks.criteria import sample as view
+from xling_tasks.criteria.criterion import criterion
+from xling_tasks.criteria.metric import Metric, constant
+from xling_tasks.failed_response import REQUEST_FAILED, is_empty
 
 
 class Judgement(NamedTuple):
-    """What the model says of one answer of the data.
+    """What the model says of one answer of the data."""
 
-    Attributes:
-        label: 1 for a correct answer, 0 for an incorrect one.
-        text: The response.
-        by_rules: Yes (1) or No (0) as the rules read the response; None where they read neither.
-        by_model: The same by the answer extractor, where it was asked.
-        repaired: Whether the extractor was asked again; None where it was not asked.
-    """
-
-    label: int
-    text: str
+    label: int  # 1 for a correct answer, 0 for an incorrect one
+    text: str  # the response
+    # Yes (1) or No (0) as the rules read the response; None where they read neither
     by_rules: int | None
-    by_model: int | None = None
+    by_model: int | None = None  # the same by the answer extractor, where it was asked
+    # whether the extractor was asked again; None where it was not asked
     repaired: bool | None = None
 
     @property
@@ -75,183 +60,138 @@ def _columns(questions: Sequence[Any]) -> tuple[list[int], list[Any]]:
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def _hard_score(name: str, questions: Sequence[Any]) -> float | None:
-    labels, verdicts = _columns(questions)
-    score: float | None = getattr(
-        classification_scores(labels, list(map(hard_answer, verdicts))), name
-    )
-    return score
-
-
-def _hard_error(name: str, questions: Sequence[Any]) -> float | None:
-    labels, verdicts = _columns(questions)
-    question = [number for number, rows in enumerate(questions) for _ in rows]
-    counts = verdict_counts(question, labels, list(map(hard_answer, verdicts)))
-    # The area under the curve of hard labels is their macro recall.
-    score = VERDICT_SCORES["macro_recall" if name == "auc_hard" else name]
-    return sums_error(score, list(counts.values()))
-
-
-def _soft_score(name: str, questions: Sequence[Any]) -> float | None:
-    score: float | None = getattr(probability_scores(*_columns(questions)), name)
-    return score
-
-
-def _soft_error(name: str, questions: Sequence[Any]) -> float | None:
-    rows = [[(row[0], row[1]) for row in pairs] for pairs in questions]
-    if name == "auc":
-        return auc_interval(rows_of(rows)).se
-    if name == "ece":
-        return sums_error(ece_of_sums, ece_sums(rows))
-    return ratio_error(brier_sums(rows))
-
-
-def _hard(name: str, note: str, *, per_doc: Any = _pairs) -> Metric:
+def _hard(name: str, *, per_doc: Any = _pairs) -> Metric:
     """Return a score of verdicts, over the answers that have one."""
-    return Metric(
-        name, per_doc, partial(_hard_score, name), True, note, error=partial(_hard_error, name),
-        sign=lambda task: (
-            classification_signature(name).partition("|")[2] + task.extractor_signature
-        ),
-    )  # fmt: skip
+
+    def score(questions: Sequence[Any]) -> float | None:
+        labels, verdicts = _columns(questions)
+        scores = classification_scores(labels, list(map(hard_answer, verdicts)))
+        return getattr(scores, name)  # type: ignore[no-any-return]
+
+    def error(questions: Sequence[Any]) -> float | None:
+        labels, verdicts = _columns(questions)
+        question = [number for number, rows in enumerate(questions) for _ in rows]
+        counts = verdict_counts(question, labels, list(map(hard_answer, verdicts)))
+        # The area under the curve of hard labels is their macro recall.
+        of_counts = VERDICT_SCORES["macro_recall" if name == "auc_hard" else name]
+        return sums_error(of_counts, list(counts.values()))
+
+    def sign(task: Any) -> str:
+        return classification_signature(name).partition("|")[2] + task.extractor_signature  # type: ignore[no-any-return]
+
+    return Metric(name, per_doc, score, True, error=error, sign=sign)
 
 
-def _soft(name: str, higher: bool, note: str) -> Metric:
+def _soft(name: str, higher: bool) -> Metric:
     """Return a score of P(Yes); questions give [label, P(Yes)] for each answer."""
-    return Metric(
-        name, list, partial(_soft_score, name), higher, note, error=partial(_soft_error, name),
-        sign=lambda task: probability_signature(name).partition("|")[2],
-    )  # fmt: skip
+
+    def score(questions: Sequence[Any]) -> float | None:
+        return getattr(probability_scores(*_columns(questions)), name)  # type: ignore[no-any-return]
+
+    def error(questions: Sequence[Any]) -> float | None:
+        rows = [[(row[0], row[1]) for row in pairs] for pairs in questions]
+        if name == "auc":
+            return auc_interval(rows_of(rows)).se
+        if name == "ece":
+            return sums_error(ece_of_sums, ece_sums(rows))
+        return ratio_error(brier_sums(rows))
+
+    def sign(task: Any) -> str:
+        return probability_signature(name).partition("|")[2]  # type: ignore[no-any-return]
+
+    return Metric(name, list, score, higher, error=error, sign=sign)
 
 
-def _sign_rows(task: Any) -> str:
-    return f"of:all_rows{task.extractor_signature}"
+def _share(test: Callable[[Judgement], bool | None]) -> Callable[[Sequence[Judgement]], list[int]]:
+    """Return [rows that pass, rows] of a test, which is None of rows that do not count."""
+
+    def per_doc(rows: Sequence[Judgement]) -> list[int]:
+        results = [result for row in rows if (result := test(row)) is not None]
+        return [sum(results), len(results)]
+
+    return per_doc
 
 
-def _has_extractor(task: Any) -> bool:
-    return task.extractor is not None
-
-
-def _agreement(rows: Sequence[Judgement]) -> list[int]:
-    parsed = [row for row in rows if None not in (row.by_rules, row.by_model)]
-    return [sum(row.by_rules == row.by_model for row in parsed), len(parsed)]
-
-
-def _repaired(rows: Sequence[Judgement]) -> list[int]:
-    repairs = [row.repaired for row in rows if row.repaired is not None]
-    return [sum(repairs), len(repairs)]
-
+_of_rows = partial(
+    Metric, aggregate=RATIO, sign=lambda task: f"of:all_rows{task.extractor_signature}"
+)
+_of_extractor = partial(_of_rows, in_table=False, when=lambda task: task.extractor is not None)
 
 METRICS = (
-    _hard("macro_precision", "mean of the precision of Yes and of No"),
-    _hard("macro_recall", "mean of the recall of Yes and of No: balanced accuracy"),
-    _hard("macro_f1", "mean of the F1 of Yes and of No"),
-    _hard("acc", "share of the verdicts that are right"),
-    _hard("auc_hard", "area under the ROC curve of hard verdicts"),
-    rate("acc_all", lambda rows: [sum(row.label == row.verdict for row in rows), len(rows)], True,
-         "share of all answers with a right verdict", sign=_sign_rows),
-    rate("unparsed_rate", lambda rows: [sum(row.verdict is None for row in rows), len(rows)], False,
-         "share of responses without a verdict", sign=_sign_rows),
-    failure("empty_rate", lambda rows: empty_share([row.text for row in rows]),
-            "share of empty responses", aggregate=RATIO, sign=_sign_rows),
-    counted("extracted_by_model_rate",
-          lambda rows: [sum(row.by_rules is None and row.by_model is not None for row in rows),
-                        len(rows)],
-          "share of the verdicts that the answer extractor read", aggregate=RATIO,
-          when=_has_extractor, sign=_sign_rows),
-    counted("extractor_agreement", _agreement,
-          "share of responses that rules and answer extractor read alike", aggregate=RATIO,
-          when=_has_extractor, sign=_sign_rows),
-    counted("extractor_repair_rate", _repaired,
-          "share of responses about which the answer extractor was asked again", aggregate=RATIO,
-          when=_has_extractor, sign=_sign_rows),
+    _hard("macro_precision"),
+    _hard("macro_recall"),
+    _hard("macro_f1"),
+    _hard("acc"),
+    _hard("auc_hard"),
+    _of_rows("acc_all", _share(lambda row: row.label == row.verdict), higher_is_better=True),
+    _of_rows("unparsed_rate", _share(lambda row: row.verdict is None), higher_is_better=False),
+    _of_rows("empty_rate", _share(lambda row: is_empty(row.text)), higher_is_better=False,
+             in_table=False),
+    _of_extractor("extracted_by_model_rate",
+                  _share(lambda row: row.by_rules is None and row.by_model is not None)),
+    _of_extractor("extractor_agreement",
+                  _share(lambda row: None if None in (row.by_rules, row.by_model)
+                         else row.by_rules == row.by_model)),
+    _of_extractor("extractor_repair_rate", _share(lambda row: row.repaired)),
 )  # fmt: skip
 
 LL_METRICS = (
-    _soft("auc", True, "area under the ROC curve of P(Yes)"),
-    _soft("ece", False, "expected calibration error of P(Yes)"),
-    _soft("brier", False, "mean squared error of P(Yes)"),
-    _hard("macro_f1", "mean of the F1 of Yes and of No", per_doc=list),
-    _hard("acc", "share of the verdicts that are right", per_doc=list),
-    rate("unparsed_rate",
-         lambda rows: [sum(answer_of_probability(p) is None for _, p in rows), len(rows)], False,
-         "share of answers with P(Yes) undefined or 0.5", sign=constant("of:all_rows")),
+    _soft("auc", True),
+    _soft("ece", False),
+    _soft("brier", False),
+    _hard("macro_f1", per_doc=list),
+    _hard("acc", per_doc=list),
+    Metric("unparsed_rate",
+           lambda rows: [sum(answer_of_probability(p) is None for _, p in rows), len(rows)], RATIO,
+           False, sign=constant("of:all_rows")),
 )  # fmt: skip
 
 
-def _parts(sample: Mapping[str, Any], language: str, soft: bool) -> list[Part]:
-    parts = [question_part(sample, language)]
-    passages_of = _said_of_answers(sample, soft)
-    right, wrong = 0, 0
-    data = listing(mapping(sample.get("doc")).get("answers"))
-    for position, answer in enumerate(map(mapping, data)):
-        if answer.get("label") == 1:
-            right += 1
-            title, truth = f"Right answer {right}" if right > 1 else "Right answer", "Yes"
-        else:
-            wrong += 1
-            title, truth = f"Wrong answer {wrong}", "No"
-        passages = [
-            Passage(as_text(answer.get("text", "")), language),
-            *passages_of.get(position, ()),
-        ]
-        parts.append(Part(title, passages, f"Expected: {truth}"))
+def _parts(sample: view.Sample, language: str) -> list[view.Part]:
+    """Return each answer of the data, with what the model said of it at each temperature."""
+    data = sample["doc"]["answers"]
+    passages = [[view.Passage(answer["text"], language)] for answer in data]
+    for texts, row in zip(passages, sample.get("acc") or (), strict=False):  # by log-likelihood
+        text = "P(Yes) undefined" if row[1] is None else f"P(Yes) = {row[1]:.3f}"
+        texts.append(view.Passage(text, "", *_mark(row)))
+    names, responses = _sweep(sample), list(view.answers(sample, ""))
+    for number, name in enumerate(names):
+        rows = iter(sample[name] or ())  # of the responses that came
+        for texts, response in zip(passages, responses[number :: len(names)], strict=True):
+            has_row = not response.mark.startswith(REQUEST_FAILED)
+            mark, tone = _mark(next(rows) if has_row else None)
+            mark = f"T={view.temperature_of(name)}: {response.mark or mark}"
+            texts.append(view.Passage(response.text, "", mark, tone))
+    parts, counts = [view.question_part(sample, language)], Counter[str]()
+    for answer, texts in zip(data, passages, strict=True):
+        title, truth = ("Right answer", "Yes") if answer["label"] == 1 else ("Wrong answer", "No")
+        counts[title] += 1
+        counted_title = f"{title} {counts[title]}" if counts[title] > 1 else title
+        parts.append(view.Part(counted_title, texts, f"Expected: {truth}"))
     return parts
 
 
-def _said_of_answers(sample: Mapping[str, Any], soft: bool) -> dict[int, list[Passage]]:
-    """Return what the model said of each answer in the data, at each temperature."""
-    passages: dict[int, list[Passage]] = {}
-    for name in ["acc"] if soft else sweep(sample):
-        for position, (row, reply) in enumerate(verdicts(sample, name)):
-            mark, tone = _right(row)
-            text = reply.text if reply else ""
-            if not soft:
-                mark = f"T={name.removeprefix('acc_t')}: {(reply and reply.mark) or mark}"
-            passages.setdefault(position, []).append(Passage(text, "", mark, tone))
-    return passages
-
-
-def sweep(sample: Mapping[str, Any]) -> list[str]:
+def _sweep(sample: view.Sample) -> list[str]:
     """Return the names of the values of answers in the data, a temperature each."""
     return [name for name in sample if re.fullmatch(r"acc_t[\d.]+", name)]
 
 
-def verdicts(sample: Mapping[str, Any], name: str) -> list[tuple[Any, Passage | None]]:
-    """Return what the model said of each answer in the data, by one of `sweep` or `acc`.
-
-    Per answer the row (label, verdict or P(Yes)) and what was said; either may be None.
-    """
-    rows = listing(sample.get(name))
-    if name != "acc":
-        names = sweep(sample)
-        return list(zip_longest(rows, list(answers(sample, ""))[names.index(name) :: len(names)]))
-    chances = [number(row[1]) if isinstance(row, list) and len(row) == 2 else None for row in rows]
-    texts = ["P(Yes) undefined" if p is None else f"P(Yes) = {p:.3f}" for p in chances]
-    return list(zip(rows, map(Passage, texts), strict=True))
-
-
-def _right(row: Any) -> tuple[str, str]:
+def _mark(row: Sequence[Any] | None) -> tuple[str, str]:
     """Describe a row (label, and Yes, No or P(Yes)): mark and tone."""
-    if not isinstance(row, list) or len(row) != 2 or number(row[1]) is None:
+    if row is None or row[1] is None:
         return "not read", "unsure"
     return ("right", "good") if hard_answer(row[1]) == row[0] else ("wrong", "bad")
 
 
-def _found(sample: Mapping[str, Any], _: str) -> SampleResult:
+def _find_right(sample: view.Sample, _: str) -> view.SampleResult:
     """Return whether all parsed answers at the lowest temperature are correct."""
-    name = min(sweep(sample), key=_tau, default="acc")
-    rows = [row for row in listing(sample.get(name)) if isinstance(row, list) and len(row) == 2]
-    read = [hard_answer(row[1]) == row[0] for row in rows if number(row[1]) is not None]
-    if not read:
-        return SampleResult("unparsed" if rows else "")
-    return SampleResult("right" if all(read) else "wrong", sum(read) / len(rows), all(read))
+    rows = sample.get(min(_sweep(sample), key=view.temperature_of, default="acc")) or []
+    right = [hard_answer(row[1]) == row[0] for row in rows if row[1] is not None]
+    if not right:
+        return view.SampleResult("unparsed" if rows else "")
+    return view.SampleResult("right" if all(right) else "wrong", sum(right) / len(rows), all(right))
 
 
-def _tau(name: str) -> float:
-    return float(name.removeprefix("acc_t").rstrip(".") or 0)
-
-
-_SHOWN = SampleView(_parts, (), _found)
+_SHOWN = view.SampleView(_parts, (), _find_right)
 VERIFIABILITY = criterion("verifiability", METRICS, _SHOWN)
 VERIFIABILITY_LL = criterion("verifiability_ll", LL_METRICS, _SHOWN)

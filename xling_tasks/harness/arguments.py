@@ -1,8 +1,4 @@
-"""Which arguments of a model change its replies: all but those that say how it is asked.
-
-With another concurrency, device or time-out a model is the same, and its replies are not paid
-again.
-"""
+"""Which arguments of a model change its replies: all but those that say how it is asked."""
 
 from __future__ import annotations
 
@@ -15,14 +11,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from xling_tasks.secrets import is_secret
 
-IDENTITY = "identity"
-"""It can change a reply."""
-
-ADDRESS = "address"
-"""Where the model is asked: part of its identity, since another server may be another model."""
-
-TRANSPORT = "transport"
-"""It changes how fast, by which way or with whose key replies come; or rounding errors at most."""
+IDENTITY = "identity"  # it can change a reply
+ADDRESS = "address"  # where the model is asked: another server may be another model
+TRANSPORT = "transport"  # how fast, by which way or with whose key replies come
 
 _TABLE = {
     TRANSPORT: """

@@ -169,10 +169,7 @@ _HOW_FAST = re.compile("batch|device|rank|world|concurrent|timeout|retries|cache
 
 
 def identify_model(lm: Any, args: Mapping[str, Any]) -> list[Any]:
-    """Return what a model's responses depend on: class, arguments and plain attributes.
-
-    One that was given as an object, without arguments, is known within this process alone.
-    """
+    """Return what a model's responses depend on: class, arguments and plain attributes."""
     model = unwrapped(lm)
     is_named = args or type(model).__module__.startswith("xling_tasks.")
     if not is_named:  # not `id`, which the next model may have once this one is gone

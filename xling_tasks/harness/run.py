@@ -39,19 +39,14 @@ class HarnessChanged(HarnessError):
 
 @dataclass(frozen=True, eq=False)
 class RunContext:
-    """What tasks, judges and translators may know of a run; empty outside of one.
+    """What tasks, judges and translators may know of a run; empty outside of one."""
 
-    Attributes:
-        lm: The model under test, perhaps within the harness's answer cache; None outside of a run.
-        model_args: Its arguments, as the tasks' metadata have them.
-        standard_errors: Whether standard errors are wanted (`bootstrap_iters`).
-        chat_template: Whether prompts go through the model's chat template.
-    """
-
+    # the model under test, perhaps within the harness's answer cache; None outside of a run
     lm: Any = None
+    # its arguments, as the tasks' metadata have them
     model_args: Mapping[str, Any] = field(default_factory=dict)
-    standard_errors: bool = True
-    chat_template: bool = False
+    standard_errors: bool = True  # whether standard errors are wanted (`bootstrap_iters`)
+    chat_template: bool = False  # whether prompts go through the model's chat template
 
     @property
     def model(self) -> str | None:

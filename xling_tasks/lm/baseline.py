@@ -1,16 +1,14 @@
-"""A model that needs nothing downloaded: a documented floor for leaderboards, and fast for tests.
+"""A model that needs nothing downloaded: a floor for leaderboards, and fast for tests.
 
-It knows no medicine. It reads a prompt's last question and answer by their labels and compares
-character n-grams:
+It reads a prompt's last question and answer by their labels and compares character n-grams:
 
 * Yes or No: how much of the question's n-grams the answer covers, as log-odds.
 * Lettered options: the option whose text covers most of the question's n-grams, or is covered.
 * A free answer: sentences of general advice (bundled, in seven languages) that resemble the
   question, in the language that the instruction names, else in the question's.
 
-Above temperature 0 both are really sampled, reproducibly: the random numbers follow from the
-seed, the request and how often this request came before. It never sees labels or the reference
-answer of the question asked.
+Above temperature 0 it samples: the random numbers follow from the seed, the request and how often
+this request came before. It never sees labels or the reference answer of the question asked.
 """
 
 from __future__ import annotations
@@ -60,14 +58,7 @@ _VERDICT_CUE = re.compile(r"\bYes\b.{0,12}\bNo\b", re.S)
 
 
 class BaselineLM(LM):  # type: ignore[misc]
-    """The harness model `xling_baseline`.
-
-    Args:
-        seed: Seed of the sampling above temperature 0.
-        batch_size: Accepted for the harness and ignored, like the next two.
-        max_batch_size: Ignored.
-        device: Ignored.
-    """
+    """The harness model `xling_baseline`; of the harness's arguments it reads `seed` alone."""
 
     def __init__(
         self, seed: int = 1234, batch_size: Any = None, max_batch_size: Any = None,
@@ -81,11 +72,7 @@ class BaselineLM(LM):  # type: ignore[misc]
         self._answered: Counter[str] = Counter()
 
     def continue_after(self, answered: Sequence[Any]) -> None:
-        """Set how often requests were answered by an earlier start: no draw is repeated.
-
-        Args:
-            answered: The requests, each as often as it has an answer.
-        """
+        """Set how often requests were answered by an earlier start, so that no draw is repeated."""
         self._answered = Counter(_key(request.args) for request in answered)
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
@@ -201,8 +188,8 @@ def _language_of(context: str, question: str) -> str:
     """Return the language that the instruction names, else its own, else the question's."""
     instruction = context[: max(context.rfind(question), 0)]
     known = {ALL_LANGUAGES[code].name: code for code in _advice_file()[0] if code in ALL_LANGUAGES}
-    if named := re.findall(rf"\bin ({'|'.join(known)})\b", instruction):
-        return known[named[-1]]
+    if names_given := re.findall(rf"\bin ({'|'.join(known)})\b", instruction):
+        return known[names_given[-1]]
     codes = identify_language([instruction, question])
     code = codes[0] if instruction and codes[0] != "en" else codes[1]
     return code if code is not None and code in known.values() else "en"

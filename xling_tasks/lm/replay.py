@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lm_eval.api.model import LM
@@ -27,19 +27,12 @@ class ChatPrompt(str):
 
 
 class LoggedRequest(NamedTuple):
-    """A logged request.
+    """A logged request."""
 
-    Attributes:
-        kind: As the harness calls it.
-        prompt: A text, or the texts of a service's messages.
-        argument: The generation arguments without seed, or the continuation that was scored.
-        responses: The texts, or log-likelihoods, that came back.
-    """
-
-    kind: str
-    prompt: str | list[str]
-    argument: Any
-    responses: list[Any]
+    kind: str  # as the harness calls it
+    prompt: str | list[str]  # A text, or the texts of a service's messages
+    argument: Any  # the generation arguments without seed, or the continuation that was scored
+    responses: list[Any]  # the texts, or log-likelihoods, that came back
 
 
 class TaskLog:
@@ -83,15 +76,15 @@ class TaskLog:
             )  # fmt: skip
         shortest = min(prompted, key=lambda r: len(str(r.prompt))).prompt  # which adds least
         same_prompt = [r for r in prompted if r.prompt == shortest]
-        wanted = _comparable(argument)
-        chosen = [r for r in same_prompt if r.argument == wanted]
+        expected = _comparable(argument)
+        chosen = [r for r in same_prompt if r.argument == expected]
         if not chosen:
-            found = "; ".join(dict.fromkeys(str(r.argument) for r in same_prompt))
+            known = "; ".join(dict.fromkeys(str(r.argument) for r in same_prompt))
             raise self.error(
-                request, f"{wanted} is not among what was asked ({found}) in",
+                request, f"{expected} is not among what was asked ({known}) in",
                 "temperatures and --gen_kwargs",
             )  # fmt: skip
-        return f"{digest} {shortest} {wanted}", [text for r in chosen for text in r.responses]
+        return f"{digest} {shortest} {expected}", [text for r in chosen for text in r.responses]
 
     def _has_prompt(self, logged: str | list[str], prompt: str) -> bool:
         """Return whether a logged prompt is the one asked for.
@@ -128,9 +121,7 @@ class ReplayLM(LM):  # type: ignore[misc]
         path: A folder with the logs of one model anywhere below it: the `--output_path` of a run
             with `--log_samples`.
         run: The time of one run, as in the names of its files; None for the newest with the task.
-        batch_size: Accepted for the harness and ignored, like the next two.
-        max_batch_size: Ignored.
-        device: Ignored.
+        batch_size, max_batch_size, device: Ignored.
         **others: Refused.
     """
 
@@ -160,8 +151,6 @@ class ReplayLM(LM):  # type: ignore[misc]
                 f"{self.folder}: no logged responses{f' of run {run}' if run else ''}; its runs "
                 f"are: {stamps}. Give the --output_path of a run with --log_samples"
             )
-
-    # What the harness asks for
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
         """Return the logged responses."""
@@ -200,8 +189,6 @@ class ReplayLM(LM):  # type: ignore[misc]
             raise SettingError("xling_replay: leave out --use_cache; the answers are logged anyway")
         super().set_cache_hook(cache_hook)
 
-    # What our tasks ask for
-
     @functools.cached_property
     def hosted(self) -> bool:
         """Whether the run asked a service: then temperature 0 was asked several times, too."""
@@ -216,10 +203,6 @@ class ReplayLM(LM):  # type: ignore[misc]
             "stamp": run.stamp,
             "path_name": self.folder.resolve().name,
         }
-
-    def recorded(self, task: str) -> Mapping[str, Any]:
-        """Return what the task recorded of the run: settings, prompts; empty if unknown."""
-        return self._logs[task].results.xling if task in self._logs else {}
 
     def _replay(self, requests: Sequence[Any], quiet: bool) -> list[Any]:
         """Return the responses to requests; equal requests get the logged ones in order."""

@@ -25,12 +25,7 @@ from xling_tasks.cache import ResponseCache, cache_folder, cache_key
 from xling_tasks.errors import BackendError, user_path
 from xling_tasks.failed_response import FailedResponse, ModelResponse, is_failed, response_of
 from xling_tasks.harness.arguments import files_of, identity_of
-from xling_tasks.harness.backends import (
-    identify_model,
-    is_engine,
-    unwrapped,
-    uses_answer_cache,
-)
+from xling_tasks.harness.backends import identify_model, is_engine, unwrapped, uses_answer_cache
 from xling_tasks.harness.run import RunContext
 from xling_tasks.log import log
 from xling_tasks.models.batches import BatchInterface
@@ -44,16 +39,11 @@ ROLE = "the model under test"
 # as many as take a minute, within these bounds.
 _SECONDS, _SLICE, _SMALLEST, _LARGEST = 60.0, 256, 16, 8192
 
-Slot = tuple[ResponseCache, str]
-"""Where a response is kept: a cache and its key there."""
+Slot = tuple[ResponseCache, str]  # where a response is kept: a cache and its key there
 
 
 class ResumableLM:
-    """A model whose responses to some tasks are kept.
-
-    Attributes:
-        lm: The model itself, perhaps within the harness's answer cache.
-    """
+    """A model whose responses to some tasks are kept."""
 
     def __init__(self, run: RunContext, tasks: Mapping[str, Any]) -> None:
         self.lm, self._run, self._tasks = run.lm, run, tasks
@@ -62,7 +52,7 @@ class ResumableLM:
         folder = cache_folder(settings.xling_cache)
         self._folder = user_path(self._resume) if isinstance(self._resume, str) else folder
         self._caches: dict[str, ResponseCache] = {}
-        self._wanted, self._failed = 0, Counter[str]()
+        self._n_requested, self._failed = 0, Counter[str]()
         self._client, self._hook = None, None
         self._waiting: dict[str, list[Slot]] = {}
         self._early: dict[str, Any] = {}
@@ -79,8 +69,6 @@ class ResumableLM:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.lm, name)
-
-    # What the harness asks for
 
     def generate_until(self, requests: Sequence[Any], **options: Any) -> list[Any]:
         """Return responses: those that are kept, and the model's."""
@@ -105,8 +93,6 @@ class ResumableLM:
     def dbdict(self) -> Any:
         """The harness's answer cache, for backends that look for one in their hook."""
         return getattr(self._hook, "dbdict", None)
-
-    # Keeping
 
     def _answer(self, kind: str, requests: Sequence[Any], options: dict[str, Any]) -> list[Any]:
         requests = list(requests)
@@ -150,7 +136,7 @@ class ResumableLM:
             for i, key in keys.items():
                 seen[key] += 1
                 slots[i] = cache, f"{key}.{seen[key]}"
-        self._wanted += len(requests)
+        self._n_requested += len(requests)
         return {i: slots[i] for i in requests}
 
     def _open_cache(self, task: str, keys: Sequence[str]) -> ResponseCache:
@@ -194,8 +180,6 @@ class ResumableLM:
             cache.put_many({key: {"text": str(response), "details": details}})
         else:
             cache.put_many({key: response})
-
-    # Asking
 
     def _ask(
         self, kind: str, requests: Sequence[Any], slots: Mapping[int, Slot],
@@ -251,12 +235,9 @@ class ResumableLM:
             self._client.send(sent, keep)
 
     def _slices(self, requests: Sequence[Any], pending: Sequence[int]) -> Iterator[list[int]]:
-        """Yield all at once; to engines, the longest prompts first, what takes a minute.
-
-        An engine with several processes, or with `data_parallel_size`, which loads its model anew
-        for every call, gets all at once, too.
-        """
+        """Yield all at once; to engines, the longest prompts first, what takes a minute."""
         model = unwrapped(self.lm)
+        # With `data_parallel_size` an engine loads its model anew for every call.
         processes = [getattr(model, name, 1) for name in ("world_size", "data_parallel_size")]
         if not is_engine(self.lm) or processes != [1, 1]:
             yield from [list(pending)] if pending else []
@@ -285,14 +266,14 @@ class ResumableLM:
             unanswered = set(pending)
             go_on([requests[i] for i in slots if i not in unanswered])
 
-    # The end
-
     def _describe_kept(self) -> str:
         count = sum(map(len, self._caches.values()))
         if self._folder is None:
-            return f"{count} of {self._wanted} answers came; without a cache folder none is kept"
+            return (
+                f"{count} of {self._n_requested} answers came; without a cache folder none is kept"
+            )
         return (
-            f"{count} of {self._wanted} answers are kept in {self._folder / 'answers'}; start "
+            f"{count} of {self._n_requested} answers are kept in {self._folder / 'answers'}; start "
             "the same command again to ask only for the rest."
         )
 

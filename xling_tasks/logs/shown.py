@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from xling_tasks.criteria import CRITERIA, form_of
+from xling_tasks.criteria import CRITERIA
 from xling_tasks.criteria.sample import Part, Passage, answer_part, as_text, mapping, words
 from xling_tasks.failed_response import RESPONSES
 from xling_tasks.logs.external_tasks import flatten
@@ -30,7 +30,7 @@ def parts_of(criterion: str, sample: Mapping[str, Any], language: str) -> list[P
         make, used_values = known_criterion.shown.parts, known_criterion.shown.values
         codes = mapping(mapping(sample.get("doc")).get("text"))
         used = {name.format(code) for name in used_values for code in codes or ("",)}
-        parts = [*make(sample, language, form_of(criterion).by_likelihood)]
+        parts = [*make(sample, language)]
         parts += _further_parts(sample, used)
     return [part for part in parts if part.passages]
 

@@ -214,7 +214,7 @@ def _by_metric(numbers: Numbers) -> Table:
     for metric in unique(row["metric"] for row in (*numbers.ours, *numbers.theirs)):
         present = numbers.known.metric(metric)
         is_listed = metric not in COVERAGE and not metric.endswith("_sd")
-        if (not is_listed or present.bookkeeping) and metric not in _ALWAYS:
+        if (not is_listed or not present.in_table) and metric not in _ALWAYS:
             continue
         for source, is_published in numbers.sources():
             found = {code: numbers.find(source, metric, code) for code in languages}

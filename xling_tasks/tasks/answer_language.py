@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,12 @@ class AnswerLanguage:
     With `identifier` (the file of a fastText model) that decides, where it knows the language;
     else script and langid do.
     """
+
+    @classmethod
+    @functools.cache
+    def load(cls, identifier: str | None, language: str) -> AnswerLanguage:
+        """Return the one for a setting and a language."""
+        return cls(identifier, language)
 
     def __init__(self, identifier: str | None, language: str) -> None:
         self._code, self._labels, self._by = language, frozenset[str](), ""
@@ -81,11 +88,7 @@ class AnswerLanguage:
         return signed + (self._by or answer_language_rule(self._code))
 
     def of_answer(self, answer: str) -> dict[str, float | None]:
-        """Return what is measured of every answer, also where nothing judges it.
-
-        Length in words (None where words cannot be cut), and whether it is empty, declines and is
-        in the language (None where it is too short to tell).
-        """
+        """Return what is measured of every answer; None where it cannot be told."""
         words = length_words(answer, self._code) if can_segment(self._code) else None
         return {
             "length_words": None if words is None else float(words),

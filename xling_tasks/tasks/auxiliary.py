@@ -9,6 +9,7 @@ from typing import Any
 
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.languages import find
+from xling_tasks.log import warn_once
 from xling_tasks.models.answer_extractor import ExtractionRequest, extract_answers
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.translate.translator import load_translator
@@ -20,26 +21,38 @@ STAND_IN = " ".join(
 )
 """For costs: an answer of about 350 words, which is what chat models write on such questions."""
 
+# Responses, of those that the rules read, that the extractor is asked about too: enough for an
+# agreement to within ten points (95%), and no second bill for every response.
 _COMPARED = 100
-"""Responses, of those that the rules read, that the extractor is asked about too: enough for an
-agreement to within ten points (95%), and no second bill for every response."""
 
 
 @dataclass(frozen=True)
 class AuxiliaryRequest:
-    """A request to another model than the one under test.
+    """A request to another model than the one under test."""
 
-    Attributes:
-        role: `judge`, `translator` or `answer_extractor`.
-        prompt: What it is asked.
-        max_gen_toks: The most tokens of its reply.
-        language: That of the answer it is about; None for the task's.
-    """
+    role: str  # `judge`, `translator` or `answer_extractor`
+    prompt: str  # what it is asked
+    max_gen_toks: int  # the most tokens of its reply
+    language: str | None = None  # that of the answer it is about; None for the task's
 
-    role: str
-    prompt: str
-    max_gen_toks: int
-    language: str | None = None
+
+def warn_of_no_judge(title: str, left: str) -> None:
+    """Warn that no judge is set, so that LEFT is all that is reported."""
+    warn_once(
+        f"{title}: no judge is set; reporting {left} only. Set one with --metadata "
+        '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
+    )
+
+
+def open_judge(task: Any, title: str, left: str) -> Any:
+    """Load the first judge before anything is generated; warn without one, and return None."""
+    settings = task.settings
+    if settings.judge is None:
+        warn_of_no_judge(title, left)
+        return None
+    judge = load_backend("judge", settings.judge, settings.xling_cache)
+    judge.check()
+    return judge
 
 
 def open_translator(task: Any) -> Any:
@@ -67,12 +80,7 @@ def translation_requests(task: Any, text: str, language: str) -> list[AuxiliaryR
 class Extractor:
     """A task's answer extractor: a model that reads the responses that the rules do not.
 
-    These are not equally many in every language, so what they would have said can bias a gap. What
-    a model extracts is counted separately.
-
-    Attributes:
-        signature: The field of a signature that names it.
-        answers: What it extracted, by what it was asked about.
+    These are not equally many in every language, so they can bias a gap.
     """
 
     def __init__(self, task: Any, prompt: PromptTemplate) -> None:
@@ -88,8 +96,7 @@ class Extractor:
     def extract(self, pairs: Iterable[tuple[Any, ExtractionRequest | None]]) -> None:
         """Extract the answers that the rules leave, of pairs of their answer and the request.
 
-        The model is asked about some that the rules read, too, so that the two can be compared;
-        once about each. None is a response that no model need be asked about.
+        The model is asked about some that the rules read, too, so that the two can be compared.
         """
         readable = [
             (answer, request) for answer, request in pairs

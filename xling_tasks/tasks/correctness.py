@@ -15,25 +15,20 @@ from xling_tasks.criteria.correctness import JudgedAnswer
 from xling_tasks.criteria.labels import LABELS, of_judge
 from xling_tasks.criteria.metric import Metric
 from xling_tasks.failed_response import is_failed
-from xling_tasks.log import warn_once
 from xling_tasks.models.backend import load_backend
 from xling_tasks.models.judge import JudgeInput, JudgePanel, JudgeVotes, fill_judge_prompt
-from xling_tasks.tasks.auxiliary import AuxiliaryRequest
+from xling_tasks.tasks.auxiliary import AuxiliaryRequest, warn_of_no_judge
 from xling_tasks.tasks.task import Answered, HealthTask
 
 
 class CorrectnessTask(HealthTask):
-    """One greedy answer per question, judged against the reference answer.
-
-    Attributes:
-        judges: One judge or several; None without any.
-    """
+    """One greedy answer per question, judged against the reference answer."""
 
     criterion = "correctness"
     prompt_name = "answer"
     other_prompts = ("judge",)
     unused_fields = ("answers",)
-    judges: JudgePanel | None = None
+    judges: JudgePanel | None = None  # one judge or several; None without any
     _undefined: Collection[str] = ()
 
     def is_usable(self, doc: dict[str, Any]) -> bool:
@@ -49,19 +44,14 @@ class CorrectnessTask(HealthTask):
         if self.predict_only:
             return
         load_segmenter(self.language)
-        self.judges = None
-        if self.settings.judge is None:
-            warn_once(
-                "Correctness: no judge is set, so there are no labels; reporting chrf, "
-                "length_words, empty_rate and langid_match only. Set one with --metadata "
-                '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
-            )
+        self.judges, jurors = None, self.settings.jurors
+        if not jurors:
+            warn_of_no_judge("Correctness", "chrf, length_words, empty_rate and langid_match")
             return
-        jurors, cache = self.settings.jurors, self.settings.xling_cache
         self.judges = JudgePanel(
-            tuple(load_backend("judge", juror.spec, cache) for juror in jurors),
-            tuple(juror.name for juror in jurors),
-            tuple(juror.spec.both_orders for juror in jurors),
+            tuple(load_backend("judge", one.spec, self.settings.xling_cache) for one in jurors),
+            tuple(one.name for one in jurors),
+            tuple(one.spec.both_orders for one in jurors),
         )
         for backend in self.judges.judges:
             backend.check()
@@ -99,10 +89,7 @@ class CorrectnessTask(HealthTask):
         )
 
     def _find_undefined(self, votes: Sequence[JudgeVotes]) -> set[str]:
-        """Return the shares of labels of which a judge, or the majority, gave none at all.
-
-        Where nothing was labelled, a share of 0 contradictory answers would be a lie.
-        """
+        """Return the shares of labels of a judge, or the majority, that labelled nothing at all."""
         assert self.judges is not None
         labelled = {0} if any(vote.label in LABELS for vote in votes) else set()
         numbers = range(1, len(self.judges.names) + 1)
@@ -111,13 +98,13 @@ class CorrectnessTask(HealthTask):
         unlabelled = {0, *numbers}.difference(*of_processes) if any(any_votes) else set()
         return {of_judge(label, n) if n else label for n in unlabelled for label in LABELS}
 
-    def own_metrics(self) -> list[Metric]:
+    def criterion_metrics(self) -> list[Metric]:
         """Return the criterion's metrics; those of labels that nobody gave are undefined."""
         return [
             replace(metric, aggregate=lambda values: None)
             if metric.name in self._undefined
             else metric
-            for metric in super().own_metrics()
+            for metric in super().criterion_metrics()
         ]
 
     def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import Any, ClassVar
+from typing import Any
 
 from lm_eval.api.samplers import ContextSampler
 from xling_metrics.choices import best_choice
@@ -25,9 +25,14 @@ from xling_tasks.failed_response import FailedResponse, is_empty
 from xling_tasks.harness.backends import may_be_cut
 from xling_tasks.models.answer_extractor import LetterRequest
 from xling_tasks.readers.text import load_words
-from xling_tasks.scorers.rationale import RationaleScorer, scorer_for
 from xling_tasks.tasks.auxiliary import AuxiliaryRequest, extraction_requests
-from xling_tasks.tasks.exam_responses import has_marker, letters_of, rationale_of
+from xling_tasks.tasks.rationales import (
+    RationaleScorer,
+    has_marker,
+    letters_of,
+    rationale_of,
+    scorer_for,
+)
 from xling_tasks.tasks.task import Answered, HealthTask, Request
 
 _UNITS: dict[str, Callable[[Sequence[str]], int]] = {
@@ -37,9 +42,7 @@ _UNITS: dict[str, Callable[[Sequence[str]], int]] = {
 }
 """By what each score of `mcqa_ll` divides a candidate's log-likelihood (docs/mmedbench.md).
 
-`A, C` has 4 characters, 2 letters and 3 tokens: one for each letter and each comma, which is how
-tokenizers of language models cut such a list, so that logged log-likelihoods are scored alike
-without the tokenizer.
+`A, C` has 4 characters, 2 letters and 3 tokens, as tokenizers of language models cut such a list.
 """
 
 
@@ -54,13 +57,11 @@ class McqaTask(HealthTask):
     criterion = "mmedbench_mcqa"
     custom_criterion = "mcqa"
     prompt_name = "mcqa"
-    other_prompts: ClassVar[tuple[str, ...]] = ("read_letters",)
+    other_prompts = ("read_letters",)
     scores_texts = False
     reads_keys = frozenset({"generation_kwargs", "description", "num_fewshot", "fewshot_delimiter"})
     fine_tuned = False
     checked_only = False
-
-    # Data and prompts
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Load the test questions, or the user's own."""
@@ -102,8 +103,6 @@ class McqaTask(HealthTask):
         rationale = doc.get("rationale") or ""
         return self.template.form.answer(self.prompt_name, doc["answer"], rationale)
 
-    # Before the run
-
     def prepare(self) -> None:
         """Load training questions where examples are asked for; reach the answer extractor."""
         super().prepare()
@@ -116,8 +115,6 @@ class McqaTask(HealthTask):
                 raise DataError(f"{self._name}: --num_fewshot {shots}, but {len(docs)} usable")
             self.sampler = ContextSampler(docs)
             self.sampler.rnd = self.fewshot_rnd
-
-    # Scores
 
     def score(self, answered: Sequence[Answered]) -> list[ExamAnswer]:
         """Read the letters of all responses; the extractor reads what the rules leave."""
@@ -175,13 +172,7 @@ class McqaLLTask(McqaTask):
     """Letters by log-likelihood: the most likely continuation among all that could be right."""
 
     criterion = "mmedbench_mcqa_ll"
-    other_prompts: ClassVar[tuple[str, ...]] = ()
     reads_keys = frozenset({"description", "num_fewshot", "fewshot_delimiter"})
-
-    def prepare(self) -> None:
-        """Refuse backends that cannot score given text before anything is generated."""
-        super().prepare()
-        self.need_loglikelihoods(f"Run the {self.record.key}_mcqa tasks instead")
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
         """Return one continuation per candidate, all after the same context."""
@@ -192,16 +183,14 @@ class McqaLLTask(McqaTask):
     def score(self, answered: Sequence[Answered]) -> list[ExamAnswer]:
         """Return the likeliest letters, as they are and per character, letter and token."""
         rows = []
-        for one in answered:
-            sets = candidates(one.doc["options"], several=one.doc["several"])
-            scores = [float(text[0]) for text in one.texts]
-            normed = {
-                name: _likeliest(
-                    sets, [s / length(letters) for s, letters in zip(scores, sets, strict=True)]
-                )
-                for name, length in _UNITS.items()
-            }
-            rows.append(ExamAnswer(one.doc["answer"], _likeliest(sets, scores), normed=normed))
+        for doc, texts in answered:
+            sets = candidates(doc["options"], several=doc["several"])
+            chosen: dict[str, tuple[str, ...] | None] = {}
+            for name, length in {"": lambda letters: 1, **_UNITS}.items():
+                scores = [float(t[0]) / length(s) for t, s in zip(texts, sets, strict=True)]
+                best = best_choice(scores)
+                chosen[name] = None if best is None else sets[best]
+            rows.append(ExamAnswer(doc["answer"], chosen.pop(""), normed=chosen))
         return rows
 
 
@@ -248,13 +237,13 @@ class RationaleTask(McqaTask):
         """The scores of rationales that there are, with the fields of their signatures."""
         return {} if self._scorer is None else self._scorer.signatures
 
-    def own_metrics(self) -> list[Metric]:
+    def criterion_metrics(self) -> list[Metric]:
         """Return the criterion's metrics; BLEU of a corpus is made in its language."""
         return [
             replace(one, aggregate=self._scorer.corpus_bleu)
             if one.name == "sacrebleu" and self._scorer
             else one
-            for one in super().own_metrics()
+            for one in super().criterion_metrics()
         ]
 
 
@@ -270,11 +259,6 @@ def candidates(options: Collection[str], *, several: bool) -> list[tuple[str, ..
     """Return the sets of letters that could be right: single ones, or every non-empty set."""
     sizes = range(1, len(options) + 1) if several else (1,)
     return list(chain.from_iterable(combinations(sorted(options), size) for size in sizes))
-
-
-def _likeliest(sets: Sequence[tuple[str, ...]], scores: Sequence[float]) -> tuple[str, ...] | None:
-    first = best_choice(scores)
-    return None if first is None else sets[first]
 
 
 def _letter_request(text: str, doc: Mapping[str, Any]) -> LetterRequest:

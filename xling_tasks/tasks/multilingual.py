@@ -18,8 +18,7 @@ from xling_metrics.answer_language import classify_answer_language
 from xling_metrics.languages import language_code
 
 from xling_tasks.criteria.against_english import AGAIN, Compared, PromptResult
-from xling_tasks.criteria.metric import Metric
-from xling_tasks.criteria.responses import LANGID_MATCH
+from xling_tasks.criteria.metric import LANGID_MATCH, Metric
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet, load_prompts
 from xling_tasks.data.prompts import PromptTemplate
@@ -35,26 +34,18 @@ from xling_tasks.tasks.task import Answered, HealthTask, Request
 Responses = dict[str, str]
 """A document's response in each language, and under `AGAIN` the second one in English."""
 
-SAMPLED = 1.0
-"""The temperature of the second English answer of a greedy run, which would only repeat itself."""
+SAMPLED = 1.0  # temperature of the second English answer of a greedy run
 
 
 class MultilingualTask(HealthTask):
-    """Base: documents have `question_id`, `category` and `text` by language.
-
-    Attributes:
-        text_field: The field of its prompt.
-        english_in: Where its values have the English that was compared.
-        excluded: Questions that are asked and not compared, with the reason.
-    """
+    """Base: documents have `question_id`, `category` and `text` by language."""
 
     other_prompts: ClassVar[tuple[str, ...]] = ("translate",)
-    text_field: ClassVar[str]
-    english_in: ClassVar[str]
+    nothing: ClassVar[Any] = None  # the result of a response that there is not
+    text_field: ClassVar[str]  # the field of its prompt
+    english_in: ClassVar[str]  # where its values have the English that was compared
     data: PromptSet
-    excluded: Mapping[str, str] = {}
-
-    # Data
+    excluded: Mapping[str, str] = {}  # questions that are asked and not compared, with the reason
 
     def load_docs(self, record: str) -> list[dict[str, Any]]:
         """Load the prompts that have English and at least one other language of this run."""
@@ -105,18 +96,9 @@ class MultilingualTask(HealthTask):
             **({"excluded_rate": dict(self.excluded)} if self.excluded else {}),
         }
 
-    # Prompts and requests
-
-    @property
-    def english_floor(self) -> bool:
-        """Whether English is answered twice; a replay has the answers that its run had."""
-        if not self.settings.english_floor or self.run.replay is None:
-            return self.settings.english_floor
-        return bool((self.replayed_run.get("settings") or {}).get("english_floor"))
-
     def codes(self, doc: Mapping[str, Any]) -> list[str]:
         """Return what each of a document's responses is to: its languages, then `AGAIN`."""
-        return [*doc["text"], *([AGAIN] if self.english_floor else [])]
+        return [*doc["text"], *([AGAIN] if self.settings.english_floor else [])]
 
     def prompts(self, doc: dict[str, Any]) -> list[str]:
         """Return the prompt in one language after the other; at the end in English once more."""
@@ -149,8 +131,6 @@ class MultilingualTask(HealthTask):
             tau = SAMPLED if self.run.lm is None else sent_temperature(self.run.lm, SAMPLED)
         return list(self.generate(doc, tau, language="en", answer_id=AGAIN))
 
-    # Before the run
-
     @property
     @abstractmethod
     def scored(self) -> bool:
@@ -169,8 +149,6 @@ class MultilingualTask(HealthTask):
             )
         self.translator = open_translator(self)
 
-    # Scores
-
     def score(self, answered: Sequence[Answered]) -> list[PromptResult]:
         """Translate and compare, each once over all answers that are compared."""
         responses = [dict(zip(self.codes(one.doc), one.texts, strict=True)) for one in answered]
@@ -182,46 +160,32 @@ class MultilingualTask(HealthTask):
             )
             docs = {number: answered[number].doc for number in comparable}
             compared = self.compare(docs, comparable, self._translate(comparable.values()))
-        return [
-            PromptResult(
-                {
-                    code: self._compared(code, by_code.get(code), compared.get(number, {}))
-                    for code in self.languages
-                },
-                float(excluded[number]),
-            )
-            for number, by_code in enumerate(responses)
-        ]
-
-    def _compared(self, code: str, response: str | None, results: Mapping[str, Any]) -> Compared:
-        """Return a language's response beside English; RESULTS has what was made of each."""
-        match = None if response is None else self.answer_language(code).match(response)
-        result = results.get(code, self.nothing)
-        other = results.get(AGAIN, self.nothing) if code == "en" else result
-        return Compared(response, match, result, other, results.get("en", self.nothing))
-
-    nothing: ClassVar[Any] = None
-    """What is made of a response that there is not."""
+        rows = []
+        for number, by_code in enumerate(responses):
+            results, by_language = compared.get(number, {}), {}
+            for code in self.languages:
+                response = by_code.get(code)
+                match = None if response is None else self.answer_language(code).match(response)
+                result = results.get(code, self.nothing)
+                other = results.get(AGAIN, self.nothing) if code == "en" else result
+                english = results.get("en", self.nothing)
+                by_language[code] = Compared(response, match, result, other, english)
+            rows.append(PromptResult(by_language, float(excluded[number])))
+        return rows
 
     @abstractmethod
     def compare(
         self, docs: Mapping[int, Any], responses: Mapping[int, Responses],
         english: Mapping[tuple[str, str], str | None],
     ) -> Mapping[int, Mapping[str, Any]]:  # fmt: skip
-        """Return what is made of each document's responses, by language and `AGAIN`.
+        """Return document number -> language or `AGAIN` -> result.
 
-        Args:
-            docs: The documents that are compared, by number.
-            responses: Their responses.
-            english: (language, response) -> the response in English; None without a translation.
+        ENGLISH has (language, response) -> the response in English; None without a translation.
         """
 
     def _with_floor(self, responses: dict[int, Responses]) -> dict[int, Responses]:
-        """Return the responses; without the second English ones, if none is another text.
-
-        Then the model was not sampled, and a text compared with itself is no floor.
-        """
-        if not self.english_floor:
+        """Return the responses; without the second English ones where all are the first ones."""
+        if not self.settings.english_floor:
             return responses
         if any(self.run.all_gather(any(r["en"] != r[AGAIN] for r in responses.values()))):
             return responses
@@ -273,14 +237,12 @@ class MultilingualTask(HealthTask):
                 outcomes[code] = UNTRANSLATED
         return outcomes
 
-    # Metrics
-
-    def own_metrics(self) -> list[Metric]:
+    def criterion_metrics(self) -> list[Metric]:
         """Return the criterion's metrics by language, and means over groups of languages."""
         languages_of = {
             "all": self.languages,
             "others": self.languages[1:],
-            "compared": self.languages if self.english_floor else self.languages[1:],
+            "compared": self.languages if self.settings.english_floor else self.languages[1:],
         }
         metrics: list[Metric] = []
         for metric in self.table():
@@ -308,12 +270,6 @@ class MultilingualTask(HealthTask):
                 if chosen := tuple(code for code in codes if code in members):
                     languages_of[f"_{kind}_{name}"] = chosen
         return languages_of
-
-    @property
-    def translator_signature(self) -> str:
-        """The field of a signature that says how answers became English."""
-        name = "none" if self.translator is None else self.translator.signature
-        return f"|translator:{name}"
 
     @property
     def floor_signature(self) -> str:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from xling_tasks.cache import cache_folder
 from xling_tasks.errors import SettingError
-from xling_tasks.harness.backends import (
-    has_chat_template,
-    sent_temperature,
-    speaks_chat,
-    unwrapped,
-)
+from xling_tasks.harness.backends import has_chat_template, sent_temperature, speaks_chat, unwrapped
 from xling_tasks.log import warn_once
 from xling_tasks.models.model_config import SELF
 from xling_tasks.secrets import secrets_in
@@ -27,15 +21,9 @@ ALWAYS_READ = frozenset(
 _FIXED = {"test_split": "test", "metric_list": [], "num_fewshot": 0, "repeats": 1}
 """Keys of a task file with the only value that our tasks have."""
 
-ALPHA = 0.05
-MARGIN = 0.05  # of most verdicts: a difference of 5 of 100 answers
-
 
 def check_keys(config: Mapping[str, Any], read: frozenset[str]) -> None:
-    """Refuse keys of a task file that a task does not read: the results would record them as used.
-
-    READ are those that its class reads beside `ALWAYS_READ`.
-    """
+    """Refuse keys of a task file beside READ and `ALWAYS_READ`, which would be recorded as used."""
     kind = "generate_until" if "generation_kwargs" in read else "loglikelihood"
     fixed = {**_FIXED, "output_type": kind}
     arguments = config.get("dataset_kwargs") or {}
@@ -51,8 +39,8 @@ def check_keys(config: Mapping[str, Any], read: frozenset[str]) -> None:
         )
 
 
-def check_run(task: Any, limit: float | None) -> None:
-    """Look at how a task is run: arguments, a replay, temperatures, chat template and limit."""
+def check_run(task: Any) -> None:
+    """Look at how a task is run: arguments, a replay, temperatures and the chat template."""
     args, lm = task.model_args, task.run.lm
     if speaks_chat(lm) and not task.run.chat_template:
         raise SettingError(
@@ -82,8 +70,6 @@ def check_run(task: Any, limit: float | None) -> None:
             "the model has a chat template, and it is not applied: most chat models answer badly "
             "or not at all without. Run it with --apply_chat_template"
         )
-    if limit is not None and not task.predict_only:
-        warn_of_limit(limit, len(task.eval_docs), max(1, len(task.languages) - 1))
 
 
 def _check_names(args: Mapping[str, Any], lm: Any) -> None:
@@ -120,34 +106,10 @@ def _check_replay(task: Any) -> None:
             )
 
 
-def warn_of_limit(limit: float, available: int, comparisons: int) -> None:
-    """Warn if a `--limit` leaves too few questions to show any difference.
-
-    A sign-flip test over n differences of one sign has a two-sided p of `2 / 2^n`, which must be
-    below `ALPHA / comparisons` (Holm's smallest threshold). That there is no difference of MARGIN
-    takes the n of the rule of three.
-
-    Args:
-        limit: The harness's: a number of questions, or below 1 a share of them.
-        available: Questions of the task.
-        comparisons: Languages that are compared with English.
-    """
-    asked = min(available, math.ceil(limit * available) if limit < 1 else int(limit))
-    needed = math.floor(math.log2(2 * comparisons / ALPHA)) + 1
-    if asked < needed:
-        equivalent = math.ceil(-math.log(ALPHA / comparisons) / MARGIN)
-        warn_once(
-            f"--limit {limit:g}: with {asked} questions no difference between languages can be "
-            f"shown. At least {needed} are needed to show a difference, and about {equivalent} to "
-            f"show that there is none of {100 * MARGIN:g} points"
-        )
-
-
 def find_refused(template: Callable[..., Any], turns: list[dict[str, str]]) -> str:
     """Return why a chat template refuses a conversation, or drops its system turn; else ''.
 
-    The harness drops a system turn that a template refuses (lm-evaluation-harness #2069), so that
-    the model would answer another conversation. TEMPLATE is the model's `apply_chat_template`.
+    The harness drops a system turn that a template refuses (lm-evaluation-harness #2069).
     """
     rest = [turn for turn in turns if turn["role"] != "system"]
     try:

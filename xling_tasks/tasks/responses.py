@@ -9,20 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from xling_tasks.failed_response import (
-    BY_LANGUAGE,
-    FailedResponse,
-    ModelResponse,
-    details_of,
-    is_empty,
-    is_truncated,
-)
-from xling_tasks.harness.backends import (
-    context_length,
-    may_be_cut,
-    token_counter,
-    unwrapped,
-)
+from xling_tasks import failed_response
+from xling_tasks.failed_response import BY_LANGUAGE, FailedResponse, ModelResponse, is_truncated
+from xling_tasks.harness.backends import context_length, may_be_cut, token_counter, unwrapped
 from xling_tasks.log import log
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
 from xling_tasks.readers.reasoning import strip_reasoning
@@ -32,13 +21,10 @@ _FEW = 10  # questions below which equal responses say nothing
 
 
 def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
-    """Return what a sample keeps of its responses.
+    """Return what a sample keeps of its responses: details of each, and counts by language.
 
-    These are: how many were asked for; outcome, reason, finish reason and tokens of each, where
-    there are any; and counts by language of the prompt: `asked`, `cut`, `thinking_only` (the
-    reasoning took all the room), and tokens of the `answers` where they are known. Tokenizers make
-    several times the tokens of one language that they make of another, so the same room may cut
-    answers in one alone.
+    Counted are `asked`, `cut`, `thinking_only` (the reasoning took all the room), and tokens of the
+    `answers` where they are known: of one language they may be several times those of another.
     """
     codes, limit = task.prompt_languages(doc), task.config.generation_kwargs.get("max_gen_toks")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -53,7 +39,7 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
             count.update({**text.usage, "answers": 1})
     return {
         "asked": len(texts),
-        "responses": details_of([[text] for text in texts]),
+        "responses": failed_response.details_of([[text] for text in texts]),
         BY_LANGUAGE: {code: dict(+count) for code, count in counts.items()},
     }
 
@@ -82,9 +68,7 @@ def count_tokens(task: Any) -> None:
 
 
 def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
-    """Warn of prompts that are longer than a local model's context, before anything is asked.
-
-    The harness cuts them from the left: instruction and question are lost.
+    """Warn of prompts longer than a local model's context, which the harness cuts from the left.
 
     Returns:
         Language -> how many prompts are cut, of how many; empty where none is.
@@ -120,7 +104,7 @@ def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
 
 def digest_of(text: str) -> int | None:
     """Return what tells whether two questions got the same response; None of none."""
-    if isinstance(text, FailedResponse) or is_empty(text):
+    if isinstance(text, FailedResponse) or not text.strip():
         return None
     digest = hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:6], "big")

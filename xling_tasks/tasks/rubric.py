@@ -16,16 +16,15 @@ from xling_metrics.rubric import rubric_bounds, rubric_score
 from xling_metrics.tokenization import load_segmenter
 
 from xling_tasks.criteria.metric import Metric
-from xling_tasks.criteria.rubric import GradedAnswer, points_of_group
+from xling_tasks.criteria.rubric import GradedAnswer, points
 from xling_tasks.data.custom.conversations import ROLES, make_transcript
 from xling_tasks.data.custom.questions import Turn, tag_values
 from xling_tasks.data.prompts import PromptTemplate
 from xling_tasks.errors import DataError
 from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import log, warn_once
-from xling_tasks.models.backend import load_backend
 from xling_tasks.models.judge_items import RubricInput, RubricItemResult, build_prompts, grade_items
-from xling_tasks.tasks.auxiliary import STAND_IN, AuxiliaryRequest
+from xling_tasks.tasks.auxiliary import STAND_IN, AuxiliaryRequest, open_judge
 from xling_tasks.tasks.preflight import find_refused
 from xling_tasks.tasks.task import Answered, DocList, HealthTask, Request
 
@@ -51,20 +50,14 @@ def add_instruction(turns: Sequence[Turn], instruction: str | None) -> list[dict
 
 
 class RubricTask(HealthTask):
-    """Conversations with rubrics in one language.
-
-    Attributes:
-        judge: The model that grades; None without one.
-    """
+    """Conversations with rubrics in one language."""
 
     criterion = "rubric"
     prompt_name = "rubric"
     other_prompts = ("rubric",)
     reads_keys = frozenset({"generation_kwargs"})
-    judge: Any = None
+    judge: Any = None  # the model that grades; None without one
     _refused: Mapping[str, str] = {}
-
-    # The conversation
 
     def prompts(self, doc: dict[str, Any]) -> list[str]:
         """Return the conversation to read."""
@@ -124,8 +117,6 @@ class RubricTask(HealthTask):
         stops = [*([until] if isinstance(until, str) else until), *_TURN_ENDS]
         return [Request(kind, {**arguments, "until": stops}) for kind, arguments in requests]
 
-    # The judge
-
     def prompt_templates(self) -> dict[str, PromptTemplate]:
         """Return the judge's, where there is one; the model sees the conversation as it is."""
         return super().prompt_templates() if self.uses("rubric") else {}
@@ -135,15 +126,7 @@ class RubricTask(HealthTask):
         if self.predict_only:
             return
         load_segmenter(self.language)
-        if self.settings.judge is None:
-            warn_once(
-                "Rubrics: no judge is set, so there are no scores; reporting length_words, "
-                "empty_rate and langid_match only. Set one with --metadata "
-                '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
-            )
-            return
-        self.judge = load_backend("judge", self.settings.judge, self.settings.xling_cache)
-        self.judge.check()
+        self.judge = open_judge(self, "Rubrics", "length_words, empty_rate and langid_match")
 
     def score(self, answered: Sequence[Answered]) -> list[GradedAnswer]:
         """Return the grades of all distinct answers, in one batch; empty ones earn nothing."""
@@ -221,14 +204,13 @@ class RubricTask(HealthTask):
             for text, _ in build_prompts(item, template, batch)
         ]
 
-    # Metrics
-
-    def own_metrics(self) -> list[Metric]:
+    def criterion_metrics(self) -> list[Metric]:
         """Return the criterion's metrics, and the points of the file's own groups."""
         if self.judge is None:
-            return super().own_metrics()
+            return super().criterion_metrics()
         names = [f"{kind}_{slug}" for kind, slugs in self._groups.items() for slug in slugs]
-        return [*super().own_metrics(), *map(points_of_group, names)]
+        groups = [points(name, lambda row, name=name: row.groups[name]) for name in names]
+        return [*super().criterion_metrics(), *groups]
 
     @functools.cached_property
     def _groups(self) -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import time
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -24,11 +23,11 @@ from lm_eval.api.task import ConfigurableTask
 
 from xling_tasks import __version__
 from xling_tasks.criteria import CRITERIA, about
-from xling_tasks.criteria.metric import Metric
-from xling_tasks.criteria.responses import (
+from xling_tasks.criteria.metric import (
     INVALID_ROWS,
     LANGID_MATCH,
     RESPONSE_METRICS,
+    Metric,
     Responses,
 )
 from xling_tasks.data.custom.documents import RECORD, CustomDocuments
@@ -41,24 +40,16 @@ from xling_tasks.failed_response import RESPONSES, FailedResponse, is_failed
 from xling_tasks.harness.backends import clean_reply, has_loglikelihood, takes_seed
 from xling_tasks.harness.run import HarnessChanged, RunContext, clean_saved_results, install
 from xling_tasks.lm.resumable import ResumableLM
-from xling_tasks.log import log, warn_once
+from xling_tasks.log import warn_once
 from xling_tasks.models.retry import failure_counts, failures_by_role
 from xling_tasks.models.translate.translator import SEQ2SEQ
 from xling_tasks.outcomes import OUTCOME, SERVED, outcome_of
 from xling_tasks.secrets import redact, remember
 from xling_tasks.settings import Settings, model_args_in, temperatures
+from xling_tasks.tasks import responses
 from xling_tasks.tasks.answer_language import AnswerLanguage
 from xling_tasks.tasks.auxiliary import AuxiliaryRequest, Extractor
 from xling_tasks.tasks.preflight import check_keys, check_run
-from xling_tasks.tasks.responses import (
-    count_tokens,
-    digest_of,
-    record_of,
-    summarize,
-    warn_of_long_prompts,
-    warn_of_missing,
-    warn_of_reasoning,
-)
 
 _MODEL_OF_PROMPT = {
     **dict.fromkeys(("judge", "claims", "support", "rubric"), "judge"),
@@ -103,12 +94,9 @@ def request_seed(
 ) -> int:
     """Return the seed of one response: the same in every run, another for every other response.
 
-    With one seed for all questions, answers to different questions would share their draws, and no
-    interval over questions would hold; with one for all repeats, the repeats would be copies.
-
-    The first 31 bits of the SHA-256 of all six, written in this order with a zero byte between
-    them (the temperature as Python writes the float; a question of several answers with the id of
-    the one it is about; repeats from 0).
+    The first 31 bits of the SHA-256 of all six, in this order with a zero byte between them. With
+    one seed for all questions their answers would share draws, and no interval over questions would
+    hold; with one for all repeats, the repeats would be copies.
     """
     parts = (sampling_seed, dataset, language, question, float(temperature), repeat)
     digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()
@@ -116,29 +104,23 @@ def request_seed(
 
 
 class HealthTask(ConfigurableTask):  # type: ignore[misc]
-    """Base of all tasks; a YAML names the class, the data and the language.
-
-    Attributes:
-        criterion: A key of `CRITERIA`, whose table of metrics it makes.
-        custom_criterion: That of users' own questions, where it is another one.
-        prompt_name: The prompt of its questions.
-        other_prompts: The prompts for other models, where the settings name these.
-        native_as_published: Whether the paper's instructions are in the question's language.
-        scores_texts: Whether responses are scored as they are, rather than read for an answer.
-        swept: Whether it asks at several temperatures; `score` then gives rows by temperature.
-        reads_keys: The keys of a YAML that it reads, beside those that all tasks do.
-        unused_fields: The fields of a document that it needs not, which samples would repeat.
-    """
+    """Base of all tasks; a YAML names the class, the data and the language."""
 
     is_health_task: ClassVar[bool] = True  # by which `harness.run` knows it
-    criterion: str
-    custom_criterion: ClassVar[str] = ""
-    prompt_name: str
+    criterion: str  # A key of `CRITERIA`, whose table of metrics it makes
+    custom_criterion: ClassVar[str] = ""  # that of users' own questions, where it is another one
+    prompt_name: str  # the prompt of its questions
+    # the prompts for other models, where the settings name these
     other_prompts: ClassVar[tuple[str, ...]] = ()
+    # whether the paper's instructions are in the question's language
     native_as_published: ClassVar[bool] = False
+    # whether responses are scored as they are, rather than read for an answer
     scores_texts: ClassVar[bool] = True
+    # whether it asks at several temperatures; `score` then gives rows by temperature
     swept: ClassVar[bool] = False
+    # the keys of a YAML that it reads, beside those that all tasks do
     reads_keys: ClassVar[frozenset[str]] = frozenset({"generation_kwargs", "description"})
+    # the fields of a document that it needs not, which samples would repeat
     unused_fields: ClassVar[tuple[str, ...]] = ()
 
     record: DatasetInfo
@@ -179,8 +161,6 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         self._summary: dict[str, Any] = {}
         self._cut_prompts: dict[str, list[int]] = {}
         self._failures: Counter[tuple[str, str]] = Counter()
-        self._answer_languages: dict[str, AnswerLanguage] = {}
-        self._instructions: dict[str, str] = {}
 
     # Data
 
@@ -252,26 +232,10 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         """Return what was read and what cannot be used, with at least `invalid_rows`."""
         return dict(self.data.coverage(self.language))
 
-    # Prompts
-
-    @property
-    def replayed_run(self) -> Mapping[str, Any]:
-        """What the run that is replayed recorded of this task; empty where nothing is replayed."""
-        replay = self.run.replay
-        return {} if replay is None else dict(replay.recorded(self._name))
-
     def instruction_language(self, language: str) -> str:
         """Return the language of the instructions to questions in a language."""
-        if language not in self._instructions:
-            self._instructions[language] = self._choose_instruction(language)
-        return self._instructions[language]
-
-    def _choose_instruction(self, language: str) -> str:
         setting = self.settings.prompt_language
-        if "prompt_language" not in self.settings.given:  # a replay asks as the run asked
-            setting = (self.replayed_run.get("settings") or {}).get("prompt_language", setting)
-        native = self.native_as_published if setting == "published" else setting == "native"
-        if not native:
+        if not (self.native_as_published if setting == "published" else setting == "native"):
             return "en"
         if self.is_custom and setting == "published":
             try:
@@ -299,7 +263,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         """Return whether the settings name the model that reads a prompt."""
         config = getattr(self.settings, _MODEL_OF_PROMPT[prompt])
         if config is None or prompt != "translate":
-            return config is not None
+            return config is not None and self.generates
         return config.model != SEQ2SEQ and self.languages != ("en",)
 
     @property
@@ -328,8 +292,6 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         context = super().fewshot_context
         return [context({**doc, "prompt": prompt}, *args, **kwargs) for prompt in self.prompts(doc)]
 
-    # Requests
-
     @property
     def generates(self) -> bool:
         """Whether the model writes answers, rather than scores given text."""
@@ -337,10 +299,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     @property
     def temperatures(self) -> tuple[float, ...]:
-        """The temperatures of this run: of a sweep the setting's, else 0; or `--gen_kwargs`' one.
-
-        That one stands for the whole sweep; no temperature is reported that was not used.
-        """
+        """The temperatures of a run: of a sweep the setting's, else 0; or `--gen_kwargs`' one."""
         value = (self.config.generation_kwargs or {}).get("temperature")
         forced = None if value is None else temperatures("--gen_kwargs temperature", value)
         if not self.swept:
@@ -378,10 +337,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         self, doc: dict[str, Any], temperature: float, number: int = 1,
         *, answer_id: str = "", language: str = "",
     ) -> Iterator[Request]:  # fmt: skip
-        """Yield requests for some responses, each with a seed where the backend takes seeds.
-
-        A single greedy one has none. ANSWER_ID is what else the prompt is about than the question.
-        """
+        """Yield requests, all but a single greedy one with a seed where the backend takes seeds."""
         arguments = self.generation_arguments(temperature)
         lm = self.run.lm
         seeded = lm is not None and takes_seed(lm) and (temperature > 0 or number > 1)
@@ -403,9 +359,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 "the task was not told its model; import xling_tasks before "
                 "'from lm_eval.evaluator import evaluate'"
             )
-        if kwargs.pop("cache_requests", False):  # the harness's cache knows no settings
-            log.info("%s: requests are built afresh (--cache_requests has no effect)", self._name)
-        check_run(self, kwargs.get("limit"))
+        kwargs.pop("cache_requests", None)  # the harness's cache of requests knows no settings
+        check_run(self)
         chosen = "prompt_language" in self.settings.given
         for code in self.languages:
             if self.scores_texts and not self.predict_only:
@@ -414,21 +369,18 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             self.templates.check_used(self.prompt_name, code, instruction, chosen)
         self.prepare()
         super().build_all_requests(cache_requests=False, **kwargs)
-        self._cut_prompts = warn_of_long_prompts(self)
+        self._cut_prompts = responses.warn_of_long_prompts(self)
 
     def prepare(self) -> None:
-        """Load what scoring needs, and refuse a run that could not be scored.
-
-        Under `--predict_only` nothing is scored, so nothing need be loaded.
-        """
+        """Load what scoring needs, and refuse a run that could not be scored."""
+        if not self.generates and not self.predict_only and not has_loglikelihood(self.run.lm):
+            raise BackendError(
+                f"{self._name}: this backend gives no log-likelihoods. Run "
+                f"{self._name.replace('_ll_', '_')} instead, which asks for the answer in words"
+            )
         for name in ("read_verdict", "read_letters"):
             if name in self.other_prompts and self.uses(name) and not self.predict_only:
                 self.extractor = Extractor(self, self.templates.get(name, "en"))
-
-    def need_loglikelihoods(self, instead: str) -> None:
-        """Refuse backends that cannot score given text, before anything is asked."""
-        if not self.predict_only and not has_loglikelihood(self.run.lm):
-            raise BackendError(f"{self._name}: this backend gives no log-likelihoods. {instead}")
 
     def construct_requests(
         self, doc: dict[str, Any], ctx: list[Any], **kwargs: Any
@@ -455,12 +407,12 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             if self.generates:
                 instance.resps = [clean_reply(instance.resps[0])]
         if self.generates:
-            count_tokens(self)
-            warn_of_reasoning(self)
+            responses.count_tokens(self)
+            responses.warn_of_reasoning(self)
         super().apply_filters()
         if self.predict_only:
             return
-        start, before = time.monotonic(), failure_counts()
+        before = failure_counts()
         ordered = sorted(self.instances, key=lambda item: (item.doc_id, item.idx))
         by_doc = [list(same) for _, same in groupby(ordered, key=lambda item: item.doc_id)]
         for name in self.instances[0].filtered_resps:
@@ -483,8 +435,6 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 pairs = zip(answered, rows, strict=True)
                 self._rows.update({one.key: row for one, row in pairs})
         self._failures = failure_counts() - before
-        log.info("%s: %d questions scored in %.1f s", self._name, len(by_doc),
-                 time.monotonic() - start)  # fmt: skip
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Return a document's value for every metric; one that is missing corrupts counts."""
@@ -496,10 +446,10 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         values = {metric.name: metric.value(row, nothing) for metric in metrics}
         record, first = {}, None
         if self.generates:
-            record = record_of(self, doc, results) | self.extra_record(row)
-            first = digest_of(results[0]) if self.scores_texts else None
-        responses = Responses(results, record, first)
-        values |= {metric.name: metric.value(responses, False) for metric in common}
+            record = responses.record_of(self, doc, results) | self.extra_record(row)
+            first = responses.digest_of(results[0]) if self.scores_texts else None
+        came = Responses(results, record, first)
+        values |= {metric.name: metric.value(came, False) for metric in common}
         if self.generates and (outcomes := self.outcomes(doc, values)):
             record[OUTCOME] = outcomes
         return values
@@ -512,19 +462,15 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         """Return what became of a question, by language; nothing where no metric needs it."""
         if SERVED not in CRITERIA[self.criterion].metrics:
             return {}
-        suffixes = {code: f"_{code}" for code in doc["text"]} if "text" in doc else {
-            self.language: ""
-        }  # fmt: skip
         outcomes = {}
-        for code, suffix in suffixes.items():
+        for code in doc.get("text", (self.language,)):
+            suffix = f"_{code}" if "text" in doc else ""
             match = values.get(f"{LANGID_MATCH}{suffix}")
             inside = None if match is None else bool(match)
             outcomes[code] = outcome_of(values, suffix, inside=inside)
         return outcomes
 
-    # Metrics
-
-    def own_metrics(self) -> list[Metric]:
+    def criterion_metrics(self) -> list[Metric]:
         """Return the criterion's metrics in this run."""
         if not self.swept:
             return self.table()
@@ -541,7 +487,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         number = self.coverage()["invalid_rows"]
         invalid = replace(INVALID_ROWS, aggregate=lambda values: number)
         common = [one for one in RESPONSE_METRICS if self.generates and one.when(self)]
-        return self.own_metrics(), [*common, invalid]
+        return self.criterion_metrics(), [*common, invalid]
 
     def metrics(self) -> list[Metric]:
         """Return all metrics of this run."""
@@ -558,7 +504,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         error = metric.standard_error(values) if self.run.standard_errors else None
         self._standard_errors.setdefault(metric.name, []).append(error)
         if metric.name == RESPONSES:
-            self._summary = summarize(self, values)
+            self._summary = responses.summarize(self, values)
         return metric.score(values)
 
     def higher_is_better(self) -> dict[str, bool | None]:
@@ -575,11 +521,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
     def finish(
         self, row: dict[str, Any], record: dict[str, Any], directions: dict[str, Any]
     ) -> None:
-        """Fill in standard errors, and record what is no score beside the harness's table.
-
-        With filters of the user's all stays in the table: the record has one value for a name.
-        """
-        diagnostics: dict[str, Any] = {}
+        """Fill in standard errors, and record what is no score beside the harness's table."""
+        diagnostics = {}  # one value for a name: with filters all stays in the table
         for metric in self.metrics():
             keys = [key for key in row if key.partition(",")[0] == metric.name]
             errors = self._standard_errors.get(metric.name, [])  # one a filter, in this order
@@ -592,15 +535,10 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                     row.pop(key.replace(",", "_stderr,", 1), None)
         if diagnostics:
             record["bookkeeping"] = diagnostics
-        warn_of_missing(self._name, diagnostics)
-
-    # What the results record
+        responses.warn_of_missing(self._name, diagnostics)
 
     def dump_config(self) -> dict[str, Any]:
-        """Return the configuration, without secrets.
-
-        Its metadata say what the results are about, and what makes the scores reproducible.
-        """
+        """Return the configuration without secrets, with what makes the scores reproducible."""
         config: dict[str, Any] = redact(super().dump_config())
         metrics = [] if self.predict_only else self.metrics()
         replay = self.run.replay
@@ -636,17 +574,17 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
         config["metadata"] = {**config.get("metadata", {}), "xling": recorded}
         return config
 
-    # What metrics and signatures ask of a task
+    @property
+    def translator_signature(self) -> str:
+        """The field of a signature that says how answers became English; empty of English tasks."""
+        name = getattr(self.translator, "signature", "none" if len(self.languages) > 1 else "")
+        return f"|translator:{name}" if name else ""
 
     @property
     def extractor_signature(self) -> str:
         """The field of a signature that says what extracts answers beside the rules."""
-        return "" if self.extractor is None else self.extractor.signature
+        return getattr(self.extractor, "signature", "")
 
     def answer_language(self, language: str = "") -> AnswerLanguage:
         """Return what tells whether answers are in a language, by default the task's own."""
-        code = language or self.language
-        if code not in self._answer_languages:
-            identifier = self.settings.language_identifier
-            self._answer_languages[code] = AnswerLanguage(identifier, code)
-        return self._answer_languages[code]
+        return AnswerLanguage.load(self.settings.language_identifier, language or self.language)

@@ -8,7 +8,7 @@ section 3.4.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from xling_metrics.classification import yes_probability
 
@@ -25,7 +25,7 @@ class VerifiabilityTask(HealthTask):
 
     criterion = "verifiability"
     prompt_name = "verifiability"
-    other_prompts: ClassVar[tuple[str, ...]] = ("read_verdict",)
+    other_prompts = ("read_verdict",)
     native_as_published = True
     scores_texts = False
     swept = True
@@ -89,16 +89,8 @@ class VerifiabilityLLTask(VerifiabilityTask):
     """Verdicts by log-likelihood: Yes against No after the same prompt."""
 
     criterion = "verifiability_ll"
-    other_prompts: ClassVar[tuple[str, ...]] = ()
     swept = False
     reads_keys = frozenset({"description"})
-
-    def prepare(self) -> None:
-        """Refuse backends that cannot score given text before anything is generated."""
-        self.need_loglikelihoods(
-            "Leave the 'verifiability_ll' tasks out: the group xlinghealth holds all others, and "
-            f"xlinghealth_verifiability_{self.record.key}_* ask the same in words"
-        )
 
     def requests(self, doc: dict[str, Any], number: int) -> list[Request]:
         """Return two continuations; with a chat template the response starts without a space."""

@@ -1,8 +1,12 @@
-"""Information consistency: does an answer say what the English answer says?
+"""Translate-then-evaluate (arXiv:2505.21999): each answer is compared with the English one.
 
-Translate-then-evaluate (arXiv:2505.21999): claims of both answers in English, each verified
-against the other answer. A prompt whose right answer differs, by country for example, is asked and
-not compared: an answer that fits its language's country would count as wrong.
+Information consistency: does an answer say what the English answer says? Claims of both answers in
+English are verified against the other answer. A prompt whose right answer differs, by country for
+example, is asked and not compared: an answer that fits its language's country would count as wrong.
+
+Empathy consistency: does a person in distress get the same kind of response in every language?
+Classifiers of EPITOME's three mechanisms read (seeker post, response), both in English; 1 if the
+profile equals the English response's, else 0.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import Any
 
 from xling_metrics.claims import ClaimScores, claim_scores
 
-from xling_tasks.criteria.against_english import ComparedClaims
+from xling_tasks.criteria.against_english import ComparedClaims, Profiled
 from xling_tasks.data.custom.dataset import load_custom_dataset
 from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.data.prompt_sets import PromptSet
@@ -22,7 +26,7 @@ from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import DataError
 from xling_tasks.failed_response import is_failed, is_filtered
 from xling_tasks.log import warn_once
-from xling_tasks.models.backend import load_backend
+from xling_tasks.models.empathy.classifier import EmpathyClassifier, load_classifier
 from xling_tasks.models.judge_items import (
     EXTRACTION_TOKENS,
     ClaimExtraction,
@@ -31,30 +35,30 @@ from xling_tasks.models.judge_items import (
     fill_support,
     verify_claims,
 )
-from xling_tasks.tasks.auxiliary import STAND_IN, AuxiliaryRequest, translation_requests
+from xling_tasks.tasks.auxiliary import (
+    STAND_IN,
+    AuxiliaryRequest,
+    open_judge,
+    translation_requests,
+)
 from xling_tasks.tasks.multilingual import MultilingualTask, Responses
 
 _NO_SCORES = ClaimScores(None, None, None)
 _STAND_IN_CLAIMS = ["A person who asks about their health gets an answer of some length."] * 15
 
 Claims = Mapping[str | None, ClaimExtraction]
-Pair = tuple[tuple[str, ...], str]
-"""Claims, and the text that they are verified against."""
+Pair = tuple[tuple[str, ...], str]  # claims, and the text that they are verified against
 
 
 class InformationTask(MultilingualTask):
-    """Answers to the same prompts in several languages, compared claim by claim with English.
-
-    Attributes:
-        judge: The model that extracts and verifies claims; None without one.
-    """
+    """Answers to the same prompts in several languages, compared claim by claim with English."""
 
     criterion = "information"
     prompt_name = "information"
     other_prompts = ("translate", "claims", "support")
     text_field = "prompt"
     english_in = "n_claims"
-    judge: Any = None
+    judge: Any = None  # the model that extracts and verifies claims; None without one
 
     @property
     def scored(self) -> bool:
@@ -71,20 +75,12 @@ class InformationTask(MultilingualTask):
         super().prepare()
         if self.predict_only:
             return
-        if self.settings.judge is None:
-            warn_once(
-                "Information consistency: no judge is set, so nothing is compared; reporting "
-                "empty_rate and langid_match only. Set one with --metadata "
-                '\'{"judge": {"model": ..., "model_args": {...}}}\'.'
-            )
-            return
         if self.settings.jury:
             warn_once(
                 "Information consistency: claims are compared by one judge, the first of the "
                 f"list ({self.settings.jury[0].name}); its signature says which model that is."
             )
-        self.judge = load_backend("judge", self.settings.judge, self.settings.xling_cache)
-        self.judge.check()
+        self.judge = open_judge(self, "Information consistency", "empty_rate and langid_match")
 
     def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
         """Return translation, claims and two verifications per answer, with a text for it."""
@@ -101,12 +97,10 @@ class InformationTask(MultilingualTask):
             requests.append(AuxiliaryRequest(role, claims, max_tokens, code))
             if code != "en":
                 requests += [AuxiliaryRequest(role, support, config.max_gen_toks, code)] * 2
-        if self.english_floor:
+        if self.settings.english_floor:
             requests.append(AuxiliaryRequest(role, claims, max_tokens, "en"))
             requests += [AuxiliaryRequest(role, support, config.max_gen_toks, "en")] * 2
         return requests
-
-    # Scores
 
     def compare(
         self, docs: Mapping[int, Any], responses: Mapping[int, Responses],
@@ -244,4 +238,64 @@ class QuestionInformationTask(InformationTask):
             **super().coverage(),
             "questions_left_out": sorted(unasked, key=natural_key),
             "reasons_left_out": dict(Counter(unasked.values())),
+        }
+
+
+class EmpathyTask(MultilingualTask):
+    """Responses to the same posts in several languages, compared with the English one."""
+
+    criterion = "empathy"
+    prompt_name = "empathy"
+    text_field = "post"
+    english_in = "profile"
+    nothing = Profiled()
+    # what tells the mechanisms of a response; None without one
+    classifier: EmpathyClassifier | None = None
+
+    @property
+    def scored(self) -> bool:
+        """Whether there is a classifier."""
+        return self.settings.empathy_classifier is not None
+
+    def prepare(self) -> None:
+        """Load classifier and translator before anything is generated."""
+        super().prepare()
+        if self.predict_only:
+            return
+        if self.settings.empathy_classifier is None:
+            warn_once(
+                "Empathy consistency: no classifier is set, so nothing is compared; reporting "
+                "empty_rate and langid_match only. Make one with `xling train-empathy` and set "
+                "--metadata empathy_classifier=FOLDER."
+            )
+            return
+        self.classifier = load_classifier(self.settings.empathy_classifier)
+
+    def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
+        """Return the translation of each response, with a text standing in for it."""
+        codes = doc["text"] if self.scored else ()
+        return [one for code in codes for one in translation_requests(self, STAND_IN, code)]
+
+    def compare(
+        self, docs: Mapping[int, Any], responses: Mapping[int, Responses],
+        english: Mapping[tuple[str, str], str | None],
+    ) -> dict[int, dict[str, Profiled]]:  # fmt: skip
+        """Return all profiles, each text classified once; empty responses have none."""
+        assert self.classifier is not None
+        pairs = {
+            (number, code): (docs[number]["text"]["en"], text)
+            for number, by_language in responses.items()
+            for code, response in by_language.items()
+            if (text := english[code, response]) is not None and text.strip()
+        }
+        distinct = list(dict.fromkeys(pairs.values()))
+        profiles = dict(zip(distinct, self.classifier.profiles(distinct), strict=True))
+        return {
+            number: {
+                code: Profiled(
+                    english[code, response], profiles.get(pairs.get((number, code), ("", "")))
+                )
+                for code, response in by_language.items()
+            }
+            for number, by_language in responses.items()
         }

@@ -1,8 +1,9 @@
-"""Scores of rationales against their references: BLEU, ROUGE and, with an encoder, BERTScore."""
+"""Rationales: rationale, marker and letters of responses to exam questions, and their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,89 @@ from xling_metrics.bertscore import Idf, bertscore_signature, compute_idf, score
 from xling_metrics.bleu import corpus_bleu, sentence_bleu
 from xling_metrics.rouge import rouge, rouge_standard
 
+from xling_tasks.data.prompts import PromptFormat
 from xling_tasks.log import warn_once
 from xling_tasks.models.metric_models import load_encoder
+from xling_tasks.readers import read_letters
+from xling_tasks.readers.reasoning import strip_reasoning
 from xling_tasks.settings import Settings
+
+# The marker of the prompt, also translated or in other brackets; with the marks of a heading or of
+# bold type around it, and a colon after it.
+_END = re.compile(
+    r"(?:^[ \t]*#+[ \t]*)?[*_`]*[\[［【〔]"
+    r"\s*(?:end|fin|конец|结束|結束|終わり|終了|अंत|समाप्त)\s*[\]］】〕]"
+    r"[*_`]*\s*[:：]?[*_`]*",
+    re.I | re.M,
+)
+_FT_LABEL = re.compile(r"#{1,3}\s*Answer\s*:?", re.I)
+_FT_QUESTION = re.compile(r"#{1,3}\s*Question\b", re.I)
+_FT_ANSWER = re.compile(r"#{1,3}\s*Answer\s*:?\s*(.*)", re.S | re.I)
+# A statement of the form, not the beginning of one ('OPTION B IS CORRECT only in children').
+_FT_OPTION = re.compile(
+    r"OPTIONS?\s+([A-H](?:\s*(?:,|AND|&)?\s*[A-H])*)\s+(?:IS|ARE)\s+CORRECT(?=[\s*]*(?:[.!,;:#\n]|$))"
+)
+_FT_RATIONALE = re.compile(r"#{1,3}\s*Rationale\s*:?\s*(.*?)(?=#{1,3}\s*Answer|$)", re.S | re.I)
+
+
+def rationale_of(text: str, *, fine_tuned: bool, form: PromptFormat | None = None) -> str:
+    """Return the part of a response before the marker, or before the `target` of the form."""
+    parts = form.parts(text) if form else None
+    if parts is not None:
+        return parts[0]
+    if fine_tuned:
+        match = _FT_RATIONALE.search(text)
+        return (match[1] if match else _FT_ANSWER.sub("", text)).strip()
+    return _END.split(text)[0].strip()
+
+
+def has_marker(text: str, *, fine_tuned: bool, form: PromptFormat) -> bool:
+    """Return whether a response has what stands between rationale and letters."""
+    marker = _FT_ANSWER if fine_tuned else _END
+    return form.parts(text) is not None or marker.search(text) is not None
+
+
+def letters_of(
+    text: str,
+    doc: Mapping[str, Any],
+    *,
+    fine_tuned: bool,
+    cut: bool = False,
+    form: PromptFormat | None = None,
+    after_marker: bool = True,
+) -> frozenset[str] | None:
+    """Return the letters behind the marker, or of the whole response where there is none.
+
+    Without `after_marker` no marker but that of the prompt's form is looked for.
+    """
+    parts = form.parts(text) if form else None
+    if parts is not None:
+        text = parts[1]
+    elif after_marker and not fine_tuned:
+        stripped = strip_reasoning(text)
+        if stripped is None:
+            return None
+        before, *after = _END.split(stripped, maxsplit=1)
+        text = after[0] if after and any(map(str.isalnum, after[0])) else before
+    stated = _ft_letters(text) if fine_tuned else text
+    return read_letters(
+        stated, doc["options"], several=doc["several"], cut=cut, question=doc.get("question", "")
+    )
+
+
+def _ft_letters(text: str) -> str:
+    """Return the letters of the fixed output form behind the last label; else what stands there.
+
+    Several statements ('OPTION A IS CORRECT. OPTION C IS CORRECT.') are left to `read_letters`.
+    """
+    answer = _FT_QUESTION.split(text, maxsplit=1)[0] or text
+    _, *labelled = _FT_LABEL.split(answer)
+    statement = re.split("#{1,3}", labelled[-1], maxsplit=1)[0] if labelled else text
+    letters = set(_FT_OPTION.findall(statement))
+    if len(letters) != 1:
+        return statement
+    return ", ".join(re.findall("[A-H]", letters.pop().replace("AND", ",")))
+
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu")
 ROUGE = ("rouge1", "rouge2", "rougeL")
@@ -23,18 +104,12 @@ STANDARD = ("rouge1_standard", "rouge2_standard", "rougeL_standard")
 
 @dataclass(frozen=True)
 class RationaleScorer:
-    """What scores the rationales of one language.
-
-    Attributes:
-        encoder: An `xling_metrics.encoder.Encoder` for BERTScore; None leaves it out.
-        cut: Whether the language's tokenizer is there; if not, BLEU and ROUGE are left out.
-        idf: The weights of tokens for `bertscore_f1_idf`; None leaves it out.
-    """
+    """What scores the rationales of one language."""
 
     language: str
-    encoder: Any
-    cut: bool
-    idf: Idf | None = None
+    encoder: Any  # an `xling_metrics.encoder.Encoder` for BERTScore; None leaves it out
+    cut: bool  # whether the language's tokenizer is there; if not, BLEU and ROUGE are left out
+    idf: Idf | None = None  # the weights of tokens for `bertscore_f1_idf`; None leaves it out
 
     def score(self, texts: Sequence[str], references: Sequence[str]) -> dict[str, list[Any]]:
         """Return, per metric, one value per pair; of `sacrebleu`, a corpus score, the texts.
@@ -71,10 +146,10 @@ class RationaleScorer:
         corpus = corpus_bleu([""], ["x"], self.language).signature
         signatures = {"sacrebleu": f"kind:{corpus}"}
         if self.cut:
-            named = tokens.rationale_token_names(self.language)
-            kinds = dict.fromkeys(BLEU, ("nltk-method1", named.bleu))
-            kinds |= dict.fromkeys(ROUGE, ("rouge-1.0.1", named.rouge))
-            kinds |= dict.fromkeys(STANDARD, ("rouge-score", named.standard))
+            names = tokens.rationale_token_names(self.language)
+            kinds = dict.fromkeys(BLEU, ("nltk-method1", names.bleu))
+            kinds |= dict.fromkeys(ROUGE, ("rouge-1.0.1", names.rouge))
+            kinds |= dict.fromkeys(STANDARD, ("rouge-score", names.standard))
             for name, (kind, words) in kinds.items():
                 signatures[name] = f"like:{kind}|tokens:{words}|aggregation:mean_of_rationales"
         if self.encoder is not None:
@@ -98,8 +173,7 @@ def scorer_for(
 ) -> RationaleScorer:
     """Return the scorer of a language; warn once of what is not installed and left out.
 
-    By the references `bertscore_idf` weighs: they are all of the task, also those that this process
-    does not score or that `--limit` leaves out.
+    `bertscore_idf` weighs by the references of the whole task, whatever `--limit` leaves out.
     """
     cut = True
     try:

@@ -1,1 +1,0 @@
-"""Scores over all answers of a task."""
