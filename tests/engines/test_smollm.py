@@ -1,4 +1,4 @@
-"""A real chat model through the `hf` backend: chat template, batches, sampling, judge, resuming.
+"""A real chat model through the `hf` backend: chat template, judge, tokens.
 
 The model has 135 million parameters (`smollm`). Where it is missing these tests skip and say so;
 `.ci/run` installs it.
@@ -7,11 +7,9 @@ The model has 135 million parameters (`smollm`). Where it is missing these tests
 from __future__ import annotations
 
 import pytest
-from stored import Killed, dying_after
 
 from tests.engines import smollm
 from xling_tasks.criteria import LABELS, NO_RESPONSE
-from xling_tasks.lm.resumable import ResumableLM, clear_finished
 
 pytestmark = [
     pytest.mark.realmodel,
@@ -58,41 +56,6 @@ def test_answers_in_two_languages_with_itself_as_judge(start):
             share = None if label == NO_RESPONSE else float(label == name)
             assert scores[f"{name},none"] == share
         assert scores["failed_rate,none"] == scores["judge_failed_rate,none"] == 0
-
-
-def test_batches_change_nothing(start):
-    """The same letters and log-likelihoods in padded batches and one by one."""
-    tasks = ["mmedbench_mcqa_demo_fr", "mmedbench_mcqa_demo_es", "mmedbench_mcqa_ll_demo_en"]
-    many, one = start(tasks), start(tasks, batch_size=1)
-    for task in tasks:
-        for ours, theirs in zip(many["samples"][task], one["samples"][task], strict=True):
-            if "_ll_" not in task:
-                assert ours["resps"] == theirs["resps"]
-                continue
-            pairs = list(zip(ours["resps"], theirs["resps"], strict=True))
-            assert len(pairs) >= 4
-            for ((a, _),), ((b, _),) in pairs:
-                assert float(a) < 0 and float(a) == pytest.approx(float(b), abs=1e-3)
-        assert many["results"][task] == pytest.approx(one["results"][task], nan_ok=True)
-
-
-def test_a_second_start_asks_for_the_rest(start, own_cache, monkeypatch, caplog):
-    """Killed after two of three answers; the second start asks for one, and all are right."""
-    tasks = [f"mmedbench_mcqa_demo_{code}" for code in ("en", "ru", "zh")]
-    with dying_after(2), pytest.raises(Killed):
-        start(tasks, batch_size=1)
-    clear_finished()
-    asked, keep = [], ResumableLM._keep
-    monkeypatch.setattr(
-        ResumableLM, "_keep", lambda self, *given: (asked.append(given), keep(self, *given))
-    )
-    again = start(tasks, batch_size=1)
-    assert len(asked) == 1 and "2 of 3 answers are there" in caplog.text
-    whole = start(tasks, batch_size=1, metadata={"xling_resume": False})
-    for task in tasks:
-        assert [r["resps"] for r in again["samples"][task]] == [
-            r["resps"] for r in whole["samples"][task]
-        ]
 
 
 def test_tokens_are_those_of_the_tokenizer(start):

@@ -42,9 +42,7 @@ def register() -> None:
             super().__init__()
             self.notes, self.pause = notes, float(pause)
 
-        def _one_by_one(self, ask: Callable[..., Any], requests: Any) -> Any:
-            hook = self.cache_hook
-
+        def set_cache_hook(self, hook: Any) -> None:
             def add_partial(kind: str, request: Any, answer: Any) -> None:
                 time.sleep(self.pause * float(os.environ.get("XLING_PAUSES", "1")))
                 hook.add_partial(kind, request, answer)
@@ -52,17 +50,7 @@ def register() -> None:
                     with open(self.notes, "a", encoding="utf-8") as file:
                         file.write(json.dumps([kind, *request], sort_keys=True) + "\n")
 
-            self.cache_hook = SimpleNamespace(add_partial=add_partial)
-            try:
-                return ask(requests, True)
-            finally:
-                self.cache_hook = hook
-
-        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> Any:
-            return self._one_by_one(super().generate_until, requests)
-
-        def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> Any:
-            return self._one_by_one(super().loglikelihood, requests)
+            super().set_cache_hook(SimpleNamespace(add_partial=add_partial))
 
     leave_the_machine_unasked()
     if "xling_slow" not in registry.model_registry:

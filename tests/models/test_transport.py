@@ -320,14 +320,10 @@ def test_tokens_and_thinking_as_the_harness_removes_it():
     assert response.usage == {"prompt": 9, "completion": 5, "reasoning": 2}
     # Gemini's endpoint counts thinking in the total alone.
     gemini = {"prompt_tokens": 9, "completion_tokens": 0, "total_tokens": 265}
-    response = parse_body(
-        get_model("local-chat-completions")(**args),
-        {"choices": [choice("", "length")], "usage": gemini},
-    )
+    lm = get_model("local-chat-completions")(**args)
+    response = parse_body(lm, {"choices": [choice("", "length")], "usage": gemini})
     assert response.usage == {"prompt": 9, "completion": 256, "reasoning": 256}
-
-
-def test_anthropics_form():
+    # Anthropic's form.
     lm = SimpleNamespace(parse_generations=lambda outputs: [p["text"] for p in outputs["content"]])
     body = {"content": [{"type": "text", "text": "Rest."}], "stop_reason": "max_tokens",
             "usage": {"input_tokens": 3, "output_tokens": 2}}  # fmt: skip
