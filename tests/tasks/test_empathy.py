@@ -74,12 +74,6 @@ def test_profiles_by_hand(run_one, classifier, posts):
     assert "classifier:by_words|translator:none" in record["signatures"]["empathy_es"]
 
 
-def test_the_bundled_posts_in_all_languages(run_one):
-    own = run_one(TASK, metadata={"languages": ["hi", "id", "he"]}, limit=3)
-    assert [list(sample["doc"]["text"]) for sample in own.samples] == [["en", "he", "hi", "id"]] * 3
-    assert not any(name.startswith("empathy") for name in own.names)
-
-
 def test_no_translator_or_no_classifier_is_refused(run, tmp_path, request):
     metadata = {"empathy_classifier": str(tmp_path), "translator": "none"}
     with pytest.raises(SettingError, match="empathy_classifier"):
