@@ -16,8 +16,6 @@ from xling_tasks.harness.arguments import (
 )
 from xling_tasks.logs.config_diff import _without_transport
 from xling_tasks.logs.results import model_line
-from xling_tasks.models.backend import Backend
-from xling_tasks.models.model_config import ModelConfig
 
 # One of each kind, written down from what it does, not from the table.
 MOVES_BYTES = {"batch_size": 8, "num_concurrent": 4, "timeout": 30, "max_retries": 5, "api_key": "k",
@@ -56,25 +54,3 @@ def test_keys_and_versions_in_an_address_make_no_other_server():
                      "user:pw@h/api?deployment=a&code=SECRET2", "h/api?deployment=b&code=SECRET1")
     )  # fmt: skip
     assert one == same != other
-
-
-# Through a backend
-
-
-def test_replies_are_found_whatever_the_transport(serve, own_cache):
-    served = serve(lambda prompt: f"re: {prompt}")
-    spec = served.spec()
-
-    def asked(**more):
-        value = {**spec, "model_args": {**spec["model_args"], **more}}
-        backend = Backend("judge", ModelConfig.parse("judge", value))
-        return backend.generate(["a", "b"]), backend
-
-    first, backend = asked(num_concurrent=4, timeout=30)
-    assert first == ["re: a", "re: b"] and len(served.prompts) == 2
-    for more in ({}, {"num_concurrent": 8, "timeout": 3, "max_retries": 1}, {"batch_size": 1}):
-        again, other = asked(**more)
-        assert again == first and len(served.prompts) == 2
-        assert other.signature == backend.signature
-    asked(max_length=4096)
-    assert len(served.prompts) == 4

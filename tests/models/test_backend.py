@@ -33,8 +33,11 @@ def test_replies_in_order_equal_prompts_once_and_cached(serve, own_cache):
 def test_another_model_or_other_arguments_share_nothing(serve):
     served = serve(lambda prompt: "x")
     judge(served).generate(["a"])
-    other = {**served.spec()["model_args"], "model": "judge-2"}
-    judge(served, model_args=other).generate(["a"])
+    args = served.spec()["model_args"]
+    first = judge(served, model_args={**args, "num_concurrent": 8, "timeout": 3}, batch_size=1)
+    assert first.generate(["a"]) == ["x"] and len(served.prompts) == 1
+    assert first.signature == judge(served).signature
+    judge(served, model_args={**args, "model": "judge-2"}).generate(["a"])
     judge(served, max_gen_toks=5).generate(["a"])
     judge(served).generate(["a"], until=["stop"])
     assert len(served.prompts) == 4
