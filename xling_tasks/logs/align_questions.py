@@ -29,7 +29,7 @@ from xling_tasks.languages import add_names
 from xling_tasks.logs.checked import reading
 from xling_tasks.logs.external_tasks import Reading, fallbacks, identify, key_of
 from xling_tasks.logs.results import TaskResults
-from xling_tasks.logs.task_groups import Member, TaskGroup, member, name_of, why_left_out
+from xling_tasks.logs.task_groups import Member, TaskGroup, member, name_of
 
 _DIFFERENT = 0.05
 """Correct answers may differ in as many of the questions with one id: a key was corrected."""
@@ -70,27 +70,18 @@ def with_groups(
     by_dataset: dict[str, list[_Language]] = {}
     notes: list[Note] = []
     for name, task in tasks.items():
-        if task.task_key is not None:
+        found = None if task.task_key is not None else member(name, groups)
+        if found is None:
             continue
-        found = member(name, groups)
         try:
-            if found is None:
-                if reason := why_left_out(name):
-                    raise _NotReadable(reason)
-                continue
             with reading(task.run.path):
-                rule, others = _find_reading(task, found.group)
-                language = _read(task, found, rule)
+                language = _read(task, found, _find_reading(task, found.group))
         except _NotReadable as error:
-            if found is not None and found.group.given:
+            if found.group.given:
                 raise DataError(f"{task.run.path}, {name}: {error}") from None
             notes.append({"kind": "not_read", "task": name, "why": str(error)})
         else:
             by_dataset.setdefault(found.dataset, []).append(language)
-            counts = f"{rule.metric} after {rule.filter}"
-            note: Note = {"kind": "group_metric", "group": found.group.name, "counts": counts}
-            note["others"] = others
-            notes += [note] if others and note not in notes else []
     read = {ours.task: ours for group in by_dataset.values() for ours in _join(group)}
     return {name: read.get(name, task) for name, task in tasks.items()}, notes
 
@@ -98,8 +89,8 @@ def with_groups(
 # What counts
 
 
-def _find_reading(task: TaskResults, group: TaskGroup) -> tuple[Reading, list[str]]:
-    """Return what counts of a task and how its samples are read, and what else was measured."""
+def _find_reading(task: TaskResults, group: TaskGroup) -> Reading:
+    """Return what counts of a task, and how its samples are read."""
     measures = [
         key.partition(",")[::2]
         for key, value in task.run.content["results"][task.task].items()
@@ -123,11 +114,10 @@ def _find_reading(task: TaskResults, group: TaskGroup) -> tuple[Reading, list[st
     if higher is None and not metric.startswith(OF_SHARES):
         raise _NotReadable(f"its results do not say whether more of {metric} is better")
     name = LOSS if higher is False else RIGHT if metric.startswith(OF_SHARES) else SCORE
-    rule = Reading(
+    return Reading(
         metric, filters[0], name, fallbacks(task.config, filters[0]), group.join, group.chance,
         written=task.config.get("output_type") == "generate_until",
     )  # fmt: skip
-    return rule, [" after ".join(item) for item in measures if item != (metric, filters[0])]
 
 
 def _read(task: TaskResults, found: Member, rule: Reading) -> _Language:

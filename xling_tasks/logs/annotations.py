@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,15 +83,12 @@ def _read_file(path: Path, choices: Mapping[str, Sequence[str]]) -> Iterator[Ann
         )
     for number, row in enumerate(reader, start=2):
         annotation = Annotation(*(str(row[name] or "").strip() for name in Annotation._fields))
-        expected: dict[str, Collection[str]] = {
-            "form": choices,
-            "label": ["", *choices.get(annotation.form, ())],
-            "judge_label": ["", *LABELS],
-        }
-        for name, among in expected.items():
-            if (given := getattr(annotation, name)) not in among:
-                hint = did_you_mean(given, filter(None, among))
-                raise DataError(f"{path}, row {number}, column {name!r}: unknown {given!r}.{hint}")
+        choices_of_form = ["", *choices.get(annotation.form, ())]
+        if annotation.label not in choices_of_form:
+            hint = did_you_mean(annotation.label, filter(None, choices_of_form))
+            raise DataError(
+                f"{path}, row {number}, column 'label': unknown {annotation.label!r}.{hint}"
+            )
         if not annotation.annotator:
             raise DataError(f"{path}, row {number}: no annotator; write a name in the page")
         yield annotation

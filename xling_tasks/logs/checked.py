@@ -21,9 +21,6 @@ LARGEST = 1e300
 AGAIN = "copy the file again, or run the task again"
 """What to do about a damaged file of a run."""
 
-_PARTS = ("settings", "data", "signatures", "about", "generation_kwargs", "replay", "prompts")
-"""What a task of ours records as objects."""
-
 
 def read_content(path: Path) -> dict[str, Any] | None:
     """Return the content of a results file, secrets removed; None of another program's file.
@@ -35,35 +32,12 @@ def read_content(path: Path) -> dict[str, Any] | None:
     if not isinstance(content, dict) or not {"results", "configs", "n-samples"} <= set(content):
         return None
     with reading(path):
-        content = with_bookkeeping(content)
-        for task, count in content["n-samples"].items():
-            config, scores = content["configs"][task], content["results"][task]
-            dict((content.get("higher_is_better") or {}).get(task) or {})
-            if record := (config.get("metadata") or {}).get("xling"):
-                with reading(f"{path}, {task}"):
-                    _check_task(record, count, scores)
         configs = {
-            task: {**config, "metadata": redact(config["metadata"])}
-            if config.get("metadata")
-            else config
+            task: {**config, "metadata": redact(config.get("metadata"))}
             for task, config in content["configs"].items()
         }
-        return {**content, "configs": configs, "config": _read_command(content.get("config"))}
-
-
-def _check_task(record: Any, count: Any, scores: Any) -> None:
-    """Raise an error if what a task of ours recorded, counted or measured has another form."""
-    parts = {name: record.get(name) or {} for name in _PARTS}
-    parts |= {f"prompts.{name}": prompt for name, prompt in parts["prompts"].items()}
-    if wrong := [name for name, part in parts.items() if not isinstance(part, dict)]:
-        raise TypeError(f"{wrong[0]}: an object is expected")
-    for name in ("original", "effective"):
-        if type(count[name]) is not int or count[name] < 0:
-            raise TypeError(f"n-samples, {name}: a count is expected, not {count[name]!r:.40}")
-    for name, value in scores.items():
-        is_score = name.endswith(",none") and "_stderr" not in name
-        if is_score and not isinstance(value, (dict, list)):  # those are counts by label
-            check_numbers(name, value)
+        command = _read_command(content.get("config"))
+        return {**with_bookkeeping(content), "configs": configs, "config": command}
 
 
 def _read_command(config: Any) -> Any:

@@ -103,7 +103,7 @@ def known_groups() -> tuple[TaskGroup, ...]:
     """Return the groups of `task_groups.yaml`."""
     return tuple(
         TaskGroup(name, **{**row, "join": tuple(row.get("join") or ())})
-        for name, row in _content()["known"].items()
+        for name, row in read_yaml(Path(__file__).with_name("task_groups.yaml")).items()
     )
 
 
@@ -115,17 +115,6 @@ def group_of(dataset: str) -> TaskGroup | None:
 
 TITLES: dict[str, str] = {}
 """Key of users' own data -> its title, the file's name, as the runs that are read have it."""
-
-
-def why_left_out(task: str) -> str:
-    """Return why a task that is known is not read; '' for others."""
-    rows = _content()["left_out"]
-    return next((row["why"] for row in rows if _compile(row["pattern"]).fullmatch(task)), "")
-
-
-@functools.cache
-def _content() -> Any:
-    return read_yaml(Path(__file__).with_name("task_groups.yaml"))
 
 
 def parse_group(word: str) -> TaskGroup:

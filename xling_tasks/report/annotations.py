@@ -80,12 +80,8 @@ class Annotations:
     """People's labels, by results file and task, with remarks on what could not be corrected."""
 
     def __init__(self, labels: Mapping[Key, Labels], remarks: Iterable[Remark] = ()) -> None:
-        self._labels = dict(labels)
+        self.labels = dict(labels)
         self.remarks = list(remarks)
-
-    def labels_of(self, task: Task) -> Labels | None:
-        """Return a task's labels; None where there are none, or too few for a correction."""
-        return self._labels.get(key_of(task))
 
     def contrast(self, groups: Sequence[Group], level: float) -> Contrast | None:
         """Return a corrected signed sum of shares over the questions that all groups have.
@@ -94,9 +90,10 @@ class Annotations:
         with some label of the judge.
         """
         label = _label(groups[0].name)
-        supplied = [labels for x in groups if (labels := self.labels_of(x.task)) is not None]
-        if label not in LABELS or len(supplied) < len(groups):
+        keys = [key_of(group.task) for group in groups]
+        if label not in LABELS or not self.labels.keys() >= set(keys):
             return None
+        supplied = [self.labels[key] for key in keys]
         strata = [strata_of(group) for group in groups]
         shared = [key for key in strata[0] if all(key in item for item in strata)]
         inputs = [
@@ -122,7 +119,7 @@ class Annotations:
     def shares(self, models: Iterable[Model], level: float) -> Iterator[Remark]:
         """Yield every share of a label that people's labels correct."""
         for task in (task for model in models for task in model.tasks):
-            labels = self.labels_of(task)
+            labels = self.labels.get(key_of(task))
             if labels is None:
                 continue
             for label in LABELS:

@@ -65,12 +65,10 @@ def make_record(options: argparse.Namespace) -> Record:
 
 def find_samples(folder: Path | None, to: Path) -> str:
     """Return the address of a page of samples from the report's folder; empty where none is."""
-    position = Path("samples") if folder is None else folder
-    if (position / SAMPLES).is_file():
-        return Path(os.path.relpath(position / SAMPLES, to)).as_posix()
-    if folder is not None:
+    page = (folder or Path("samples")) / SAMPLES
+    if folder is not None and not page.is_file():
         raise SettingError(f"--samples {folder}: has no page of `xling samples`")
-    return ""
+    return Path(os.path.relpath(page, to)).as_posix() if page.is_file() else ""
 
 
 def csv_files(record: Record, *, published: bool) -> dict[str, str]:

@@ -140,11 +140,10 @@ def _counts(item: Difference, task: Task, english: Task, metric_key: MetricKey) 
     """Return whether a difference moves the metric."""
     name, missing = item.what, "none" in (item.first, item.other)
     setting = name.split(".")[0]
-    if name in _NEVER or name in _LENGTH:
+    unmoved_by = CRITERIA[metric_key.criterion].metric(metric_key.metric).unmoved_by
+    if name in _NEVER or name in _LENGTH or setting in unmoved_by:
         return False
     if setting in ("data", "translator") and missing:
-        return False
-    if setting in CRITERIA[metric_key.criterion].metric(metric_key.metric).unmoved_by:
         return False
     if metric_key.temperature is not None and name == "temperatures":
         return False  # the same temperature is compared

@@ -99,8 +99,7 @@ def _row(usage: Mapping[str, Mapping[str, int]], questions: Sequence[str]) -> di
 
 
 def _total(row: Mapping[str, Any]) -> float:
-    names = ("prompt_tokens", "answer_tokens", "thinking_tokens")
-    return float(sum(row[name] for name in names))
+    return float(row["prompt_tokens"] + row["answer_tokens"] + row["thinking_tokens"])
 
 
 def make_table(remarks: Sequence[Row]) -> Iterator[Table]:

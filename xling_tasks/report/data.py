@@ -95,8 +95,7 @@ class Task:
     @property
     def limited(self) -> bool:
         """Whether the run left questions out (`--limit`, `--samples`)."""
-        count = self.results.count
-        return bool(count["effective"] < count["original"])
+        return self.results.count["effective"] < self.results.count["original"]
 
     @property
     def languages(self) -> list[str]:
@@ -148,14 +147,7 @@ class Task:
 
 @dataclass
 class Model:
-    """One model's tasks.
-
-    Attributes:
-        name: Its name in this report.
-        full: Its name and arguments.
-        tasks: The newest result of each task.
-        notes: What to know of its files, as rows of remarks.
-    """
+    """One model's tasks with their samples, as `ModelResults` has them."""
 
     name: str
     full: str

@@ -26,22 +26,10 @@ class Rows(list[Row]):
     """A table: a mapping per row, the same keys in each."""
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame`.
+        """Return a `pandas.DataFrame`."""
+        import pandas
 
-        Raises:
-            ImportError: If pandas is not installed.
-        """
-        return self.to_arrow().to_pandas()
-
-    def to_arrow(self) -> Any:
-        """Return a `pyarrow.Table`.
-
-        Raises:
-            ImportError: If pyarrow is not installed.
-        """
-        import pyarrow
-
-        return pyarrow.Table.from_pylist(list(self))
+        return pandas.DataFrame(list(self))
 
 
 class Runs:
@@ -49,9 +37,9 @@ class Runs:
 
     def __init__(
         self, folders: tuple[str, ...], options: Mapping[str, Any], families: Sequence[str] = (),
-        kept: object = None,
+        stored: object = None,
     ) -> None:  # fmt: skip
-        self._folders, self._families, self._kept = folders, families, kept
+        self._folders, self._families, self._stored = folders, families, stored
         self._options = check_options(argparse.Namespace(**options, to=None))
 
     @functools.cached_property
@@ -63,9 +51,7 @@ class Runs:
     @functools.cached_property
     def _tasks(self) -> list[tuple[str, str, TaskResults]]:
         models = find_models(self._folders, self._families)
-        return [
-            (model.name, task, group) for model in models for task, group in model.tasks.items()
-        ]
+        return [(model.name, *item) for model in models for item in model.tasks.items()]
 
     def tasks(self) -> Rows:
         """Return a row per model and task: its subject, and how many questions were asked."""
@@ -148,12 +134,10 @@ def read(
     if not results:
         raise DataError("name a folder that lm_eval --output_path wrote, or give its results")
     stored = tempfile.TemporaryDirectory(prefix="xling-")
-    folders = []
-    for number, item in enumerate(results):
-        if isinstance(item, Mapping):
-            folders.append(str(_save(Path(stored.name, str(number)), item)))
-        else:
-            folders.append(str(item))
+    folders = [
+        str(_save(Path(stored.name, str(n)), item) if isinstance(item, Mapping) else item)
+        for n, item in enumerate(results)
+    ]
     options = {"confidence": confidence, "margin": margin}
     return Runs(tuple(folders), options, families, stored)
 

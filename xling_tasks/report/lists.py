@@ -75,26 +75,19 @@ def make_record(
     remarks += costs.find_costs(group_tasks(models), prices or {})
     for model in models:
         remarks += [*_differences(model, options, people), *_paper_tests(model, options)]
-    return Record(
-        scores=(*scores, *_topic_scores(tasks, options, topics)),
-        verdicts=tuple(verdicts),
-        remarks=tuple(remarks),
-        options=asdict(options),
-    )
+    scores += _topic_scores(tasks, options, topics)
+    return Record(tuple(scores), tuple(verdicts), tuple(remarks), asdict(options))
 
 
 def make_verdicts(
     model: Model, options: Options, people: Annotations | None = None
 ) -> list[Verdict]:
     """Return a model's verdicts against English, by dataset, criterion, language and metric."""
-    verdicts = conclude(list(compare_with_english(model)), options, people)
-
-    def key(item: Verdict) -> tuple[str, int, tuple[int, str, str], int]:
-        criterion = CRITERIA[item.criterion]
-        order = list(CRITERIA).index(item.criterion)
-        return item.dataset, order, rank(item.language), criterion.order(item.metric)
-
-    return sorted(verdicts, key=key)
+    verdicts, order = conclude(list(compare_with_english(model)), options, people), list(CRITERIA)
+    return sorted(verdicts, key=lambda v: (
+        v.dataset, order.index(v.criterion), rank(v.language),
+        CRITERIA[v.criterion].order(v.metric),
+    ))  # fmt: skip
 
 
 # Scores

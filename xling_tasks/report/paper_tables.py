@@ -34,8 +34,6 @@ GROUPS = (
 _DECREASE, _DROP, _MULTIPLE = (
     "decrease vs English, percentage points", "relative drop vs English, %", "multiple of English",
 )  # fmt: skip
-
-
 _ALWAYS = ("language_consistency", "language_consistency_published", "length_words")
 """Metrics of coverage that have a row among the others."""
 
@@ -116,14 +114,18 @@ class Numbers:
             yield item, False
         yield from ((item, True) for item in unique(map(self._source, self.theirs)))
 
-    def table(self, rows: list[dict[str, Cell]], marked: set[int], **more: Any) -> Table:
-        """Return a table over these numbers, with where its published rows come from."""
+    def table(self, rows: Sequence[tuple[bool, dict[str, Cell]]], **more: Any) -> Table:
+        """Return a table over these numbers, with where its published rows come from.
+
+        Each row stands behind whether it is a paper's.
+        """
         notes = [self.known.note, more.pop("note", "")]
         if sources := unique(row["source"] for row in self.theirs):
             notes.append(words.words()["tables"]["published"].format(sources="; ".join(sources)))
         subject = {"key": self.criterion, "title": self.title, **more}
         return Table(
-            **subject, rows=rows, published=marked, note=" ".join(filter(None, notes)),
+            **subject, rows=[row for _, row in rows], note=" ".join(filter(None, notes)),
+            published={index for index, (is_published, _) in enumerate(rows) if is_published},
             dataset=self.dataset, criterion=self.criterion,
         )  # fmt: skip
 
@@ -168,8 +170,8 @@ def _by_language(numbers: Numbers, metrics: Sequence[str], **more: Any) -> Table
     """Make a table with a row per temperature, model and language, and a column per metric."""
     present = numbers.known
     main = {name for item in present.endpoints for name in (item.metric, *item.instead)}
-    rows: list[dict[str, Cell]] = []
-    marked, extra = set(), set[str]()
+    rows: list[tuple[bool, dict[str, Cell]]] = []
+    extra = set[str]()
     for source, is_published in numbers.sources():
         scores = numbers.theirs if is_published else numbers.ours
         for code in languages_of(scores):
@@ -187,8 +189,6 @@ def _by_language(numbers: Numbers, metrics: Sequence[str], **more: Any) -> Table
                 if source[1] == MEAN:
                     after[f"{name}: sd over T"] = numbers.find(source, f"{metric}_sd", code).value
             extra |= after.keys()
-            if is_published:
-                marked.add(len(rows))
             start: dict[str, Cell] = {
                 "T": format_tau(source[1]), "Model": source[0], "Language": language_name(code),
                 "code": code, "n": numbers.n[(*source, code)] or None,
@@ -196,8 +196,8 @@ def _by_language(numbers: Numbers, metrics: Sequence[str], **more: Any) -> Table
             labels: dict[str, Cell] = {
                 present.display(m).heading: group for m, group in found.items()
             }
-            rows.append({**start, **labels, **after})
-    return numbers.table(rows, marked, csv_only={"code", *extra}, **more)
+            rows.append((is_published, {**start, **labels, **after}))
+    return numbers.table(rows, csv_only={"code", *extra}, **more)
 
 
 def format_tau(tau: Any) -> str | None:
@@ -209,8 +209,8 @@ def _by_metric(numbers: Numbers) -> Table:
     """Make a table with a row per metric, temperature and model, and a column per language."""
     exam = numbers.criterion.startswith("mmedbench")
     languages = MMEDBENCH if exam else languages_of(numbers.ours)
-    rows: list[dict[str, Cell]] = []
-    marked, drops = set(), set[str]()
+    rows: list[tuple[bool, dict[str, Cell]]] = []
+    drops = set[str]()
     for metric in unique(row["metric"] for row in (*numbers.ours, *numbers.theirs)):
         present = numbers.known.metric(metric)
         is_listed = metric not in COVERAGE and not metric.endswith("_sd")
@@ -221,8 +221,6 @@ def _by_metric(numbers: Numbers) -> Table:
             values = [item.value for item in found.values()]
             if all(value is None for value in values):
                 continue
-            if is_published:
-                marked.add(len(rows))
             row: dict[str, Cell] = {
                 "Metric": metric, "T": format_tau(source[1]), "Model": source[0],
                 **{language_name(code): item for code, item in found.items()},
@@ -242,28 +240,27 @@ def _by_metric(numbers: Numbers) -> Table:
                 }
                 drops |= falls.keys()
                 row |= falls
-            rows.append(row)
-    return numbers.table(rows, marked, csv_only=drops)
+            rows.append((is_published, row))
+    return numbers.table(rows, csv_only=drops)
 
 
 def _by_group(numbers: Numbers) -> Table:
     """Make a table of means over scripts, families and all languages, as Table 4 has it."""
     metric = next(item.metric for item in numbers.known.endpoints if item.agreement)
-    rows: list[dict[str, Cell]] = []
-    marked = set()
+    rows: list[tuple[bool, dict[str, Cell]]] = []
     for source, is_published in numbers.sources():
         found = {group: numbers.find(source, metric, group) for group in GROUPS}
         if all(chosen.value is None for chosen in found.values()):
             continue
         chosen = {key[-1] for key in numbers.by if key[:-1] == (*source, metric)}
         remaining = sum(is_language(code) and code != ENGLISH for code in chosen)
-        if is_published:
-            marked.add(len(rows))
         labels = {"All" if g == AVERAGE else g.replace(":", ": "): x for g, x in found.items()}
-        rows.append({"Model": source[0], "Languages": 30 if is_published else remaining, **labels})
+        start: dict[str, Cell] = {"Model": source[0], "Languages": remaining}
+        start |= {"Languages": 30} if is_published else {}
+        rows.append((is_published, {**start, **labels}))
     title, key = f"{numbers.title}: scripts and families", f"{numbers.criterion}_groups"
     note = words.words()["tables"]["groups"]
-    return numbers.table(rows, marked, title=title, key=key, note=note)
+    return numbers.table(rows, title=title, key=key, note=note)
 
 
 # Over criteria and datasets
@@ -407,10 +404,8 @@ def _filtered(scores: Sequence[Row], published: bool) -> Iterator[Table]:
         by.setdefault(position, {})[language_name(s["language"])] = Estimate(
             s["value"], percent=True
         )
-    rows: list[dict[str, Cell]] = [
-        {**dict(zip(("Criterion", "dataset", "T", "Model"), position, strict=True)), **group}
-        for position, group in by.items()
-    ]
+    names = ("Criterion", "dataset", "T", "Model")
+    rows = [{**dict(zip(names, position, strict=True)), **group} for position, group in by.items()]
     marked = {index for index, (title, *_) in enumerate(by) if title is None}
     note = words.words()["tables"]["filtered"]
     yield Table("filtered", "Answers blocked by a content filter", rows, marked, note=note)

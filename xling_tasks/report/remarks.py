@@ -28,15 +28,9 @@ NAMED = 8
 
 
 class RemarkTelling(NamedTuple):
-    """Remarks of one kind in words.
+    """Remarks of one kind in words: a line for each case, and what to do about it.
 
-    Attributes:
-        kind: A row of `remarks` in words.yaml.
-        title: What they say.
-        lines: A line for each case.
-        step: What to do about it; empty for nothing.
-        place: `lead`, `limit` or `note`.
-        metrics: The names of the metrics that it is about.
+    `place` is `lead`, `limit` or `note`; `metrics` are the names of those that it is about.
     """
 
     kind: str

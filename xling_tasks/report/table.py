@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from xling_tasks.output import harmless
+from xling_tasks.output import csv_text
 
 UNDEFINED, MINUS = "–", "\u2212"
 
@@ -87,13 +85,8 @@ def format_cell(cell: Cell) -> str:
 def as_csv(tables: Sequence[Table]) -> str:
     """Format tables with one key as CSV: numbers in full, an undefined value is empty."""
     rows = [row for table in tables for row in _csv_rows(table)]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    columns.sort(key=lambda name: name == "published")
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return csv_text(rows, sorted(columns, key=lambda name: name == "published"))
 
 
 def _csv_rows(table: Table) -> Iterator[dict[str, Any]]:

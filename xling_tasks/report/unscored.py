@@ -53,12 +53,9 @@ _ABSENT = {EMPTY: ("empty_rate",), HELD_BACK: ("content_filter_rate",)}
 
 
 class Unparsed(NamedTuple):
-    """Responses of which nothing was learned, behind one metric.
+    """Responses of which nothing was learned: how many questions or rows of those asked.
 
-    Attributes:
-        n: Questions, or rows of questions.
-        asked: Of how many.
-        kind: What most of them were: `unparsed` or another cause; empty without any.
+    `kind` is what most of them were: `unparsed` or another cause; empty without any.
     """
 
     n: int
@@ -100,14 +97,12 @@ def column_counted(task: Task, name: str, way: str) -> Column | None:
     if column is None or way == SCORED or name not in task.endpoints:
         return column
     if (name, way) not in task.counted:
-        changed = (
-            _left_out(task, name, column) if way == LEFT_OUT else _fill(task, name, column, way)
-        )
-        task.counted[name, way] = changed
+        make = _left_out if way == LEFT_OUT else _fill
+        task.counted[name, way] = make(task, name, column, way)
     return task.counted[name, way]
 
 
-def _left_out(task: Task, name: str, column: Column) -> Column:
+def _left_out(task: Task, name: str, column: Column, way: str) -> Column:
     """Remove them: tasks count no label as no harm, and no letters as wrong."""
     lost = _lost(task, name)
     if lost is None or not lost.any():

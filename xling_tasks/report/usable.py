@@ -44,28 +44,20 @@ def derive_columns(
         if all(value is None for value in usable):
             continue
         found[SERVED + suffix] = column_of(SERVED, usable)
+        lost = find_silent(columns, suffix)
         for name in ("more_comprehensive", "rubric_score"):
-            column = columns.get(name + suffix)
-            if column is not None:
-                helpful = _helpful(column, kinds, find_silent(columns, suffix))
-                found[HELPED + suffix] = column_of(HELPED, helpful)
+            if (column := columns.get(name + suffix)) is None:
+                continue
+            # No help of answers that are not usable; of others the task's value, if judged.
+            helpful: list[float | None] = []
+            for index, value in enumerate(column.sums[:, 0].tolist()):
+                if kinds[index] in NOT_SERVED:
+                    helpful.append(0.0 if np.isnan(value) else min(value, 0.0))
+                else:
+                    unknown = np.isnan(value) or (lost is not None and bool(lost[index]))
+                    helpful.append(None if unknown else value)
+            found[HELPED + suffix] = column_of(HELPED, helpful)
     return {name: column for name, column in found.items() if column is not None}
-
-
-def _helpful(
-    column: Column, outcomes: Sequence[str | None], lost: np.ndarray | None
-) -> list[float | None]:
-    """Return no help for answers that are not usable; for others the task's value, if judged."""
-    helpful: list[float | None] = []
-    for index, (value, outcome) in enumerate(
-        zip(column.sums[:, 0].tolist(), outcomes, strict=True)
-    ):
-        if outcome in NOT_SERVED:
-            helpful.append(0.0 if np.isnan(value) else min(value, 0.0))
-        else:
-            unknown = np.isnan(value) or (lost is not None and bool(lost[index]))
-            helpful.append(None if unknown else value)
-    return helpful
 
 
 def find_silent(columns: Mapping[str, Column], suffix: str = "") -> np.ndarray | None:

@@ -174,7 +174,11 @@ def _conclude_family(
                 else _contrast(item, method, options, people)
                 for index, item in enumerate(family)
             ]  # fmt: skip
-            results[method] = _correct(family, found)
+            adjusted = holm([item.estimate.p for item in found])
+            size = max(1, sum(p is not None for p in adjusted))
+            results[method] = [
+                _Result(item, p, size) for item, p in zip(found, adjusted, strict=True)
+            ]
     for index, item in enumerate(family):
         margin, sized = _margin(item, options)
         decisions = {
@@ -220,12 +224,6 @@ def _below_one(group: Group, level: float) -> Contrast:
     ends = found.ci_low - 1, found.ci_high - 1
     estimate = Estimate(value - 1, *ends, se=found.se, n=found.n, method=found.method)
     return Contrast(estimate, (value, 1.0), wide=ends)
-
-
-def _correct(family: Sequence[Comparison], found: Sequence[Contrast]) -> list[_Result]:
-    adjusted = holm([item.estimate.p for item in found])
-    size = max(1, sum(p is not None for p in adjusted))
-    return [_Result(item, p, size) for item, p in zip(found, adjusted, strict=True)]
 
 
 def test_ways(item: Comparison, options: Options) -> tuple[float, float | None]:
@@ -324,7 +322,11 @@ def _verdict(
         needed = count_needed(found.estimate, margin, result.family, rare=rare)
     requested, available = item.groups[0].task.count(item.language)
     kind = max(counts, key=lambda element: element.n).kind
-    values = _two_values(found)
+    values: Sequence[float | None] = found.values or (None, None)
+    if len(values) == 4:  # of a change of gap B's and A's difference from English
+        b, b_english, a, a_english = (value or 0.0 for value in values)
+        values = (None, None) if None in values else (b - b_english, a - a_english)
+    unparsed = [sum(element.n for element in counts[at::2]) for at in (0, 1)]
     return Verdict(
         model=item.model, dataset=item.metric_key.dataset, language=item.language,
         criterion=item.metric_key.criterion, metric=item.metric_key.metric,
@@ -336,25 +338,11 @@ def _verdict(
         next=_next_step(decision, kind, requested, available, needed), n_needed=needed,
         n_excluded=found.n_asked - found.estimate.n if found.ids else 0,
         n_asked=requested, n_available=available,
-        unparsed={"language": _count(item, counts, 0), "english": _count(item, counts, 1)},
+        unparsed=dict(zip(("language", "english"), unparsed, strict=True)),
         ways=methods, outcomes=_outcomes(item, found), tags=tuple(_tags(item, found)),
         differs=item.differs, not_worse=not_worse,
         higher_is_better=bool(item.metric.higher_is_better),
     )  # fmt: skip
-
-
-def _two_values(found: Contrast) -> tuple[float | None, float | None]:
-    """Return the two scores; of a change of gap B's and A's difference from English."""
-    if len(found.values) == 4:
-        b, b_english, a, a_english = (value or 0.0 for value in found.values)
-        present = None not in found.values
-        return (b - b_english, a - a_english) if present else (None, None)
-    return (found.values[0], found.values[1]) if found.values else (None, None)
-
-
-def _count(item: Comparison, counts: Sequence[Unparsed], at: int) -> int:
-    """Return unparsed responses in the language, or in its baseline; of a gap in both models."""
-    return sum(element.n for element in counts[at::2])
 
 
 def count_needed(found: Estimate, margin: float, family: int, *, rare: bool) -> int | None:

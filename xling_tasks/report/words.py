@@ -26,15 +26,9 @@ MINUS = "\u2212"
 class Telling(NamedTuple):
     """A verdict in words.
 
-    Attributes:
-        look: The verdict's key; `not_measured` where there is no value.
-        word: The verdict's word.
-        name: Of the metric, with its tags.
-        language: The language's name.
-        evidence: What was counted or scored on both sides.
-        difference: How large it is, with its interval.
-        reason: Why this verdict.
-        step: What to do about it; empty for nothing.
+    Its key (`not_measured` where there is no value) and word, the metric's name with its tags, the
+    language's name, what was counted or scored on both sides, how large the difference is with its
+    interval, why this verdict, and what to do about it.
     """
 
     look: str

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xling_tasks.errors import DataError
 from xling_tasks.output import csv_text, refuse_others, write_files
-from xling_tasks.report.annotations import read_annotations
+from xling_tasks.report.annotations import key_of, read_annotations
 from xling_tasks.report.compare.page import Record, make_page, summarize
 from xling_tasks.report.compare.pairs import (
     align,
@@ -94,7 +94,7 @@ def make_record(options: argparse.Namespace) -> Record:
         people = read_annotations(options.human, [a, b])
         remarks += people.remarks
         for item in pairs:  # nothing is corrected where people labelled one model's answers only
-            is_labelled = [people.labels_of(task) is not None for task in item[:2]]
+            is_labelled = [key_of(task) in people.labels for task in item[:2]]
             if sum(is_labelled) == 1:
                 values = {"model": names[is_labelled[0]], "task": item.a.results.task}
                 remarks.append(Remark("people_one_model", values))

@@ -151,6 +151,7 @@ def comparison_rows(
     metrics = {
         metric_key_of(pair.a.task_key, name): (pair, name) for pair in pairs for name in pair.names
     }
+    fields = ("estimate", "ci_low", "ci_high", "p", "p_adjusted", "n", "n_excluded")
     for kind in ("models", "gap"):
         for key, (pair, name) in metrics.items():
             metric_key, language = key
@@ -161,7 +162,7 @@ def comparison_rows(
                     continue
                 row = _numbers(found)
             else:
-                row = {field: getattr(verdict, field) for field in _FIELDS}
+                row = {field: getattr(verdict, field) for field in fields}
                 row |= {"b": verdict.value, "a": verdict.english}
             yield {
                 "kind": kind, **metric_key._asdict(), "language": language,
@@ -170,20 +171,13 @@ def comparison_rows(
             }  # fmt: skip
 
 
-_FIELDS = ("estimate", "ci_low", "ci_high", "p", "p_adjusted", "n", "n_excluded")
-
-
 def _explore(kind: str, key: Key, metrics: Metrics, level: float) -> Contrast | None:
     (metric_key, language), (pair, name) = key, metrics[key]
     if kind == "models":
         return contrast([Group(1, pair.b, name), Group(-1, pair.a, name)], level)
-    compared = CRITERIA[metric_key.criterion].metric(metric_key.metric).across_languages
-    if (
-        (metric_key, ENGLISH) not in metrics
-        or language == ENGLISH
-        or len(language) != 2
-        or not compared
-    ):
+    if (metric_key, ENGLISH) not in metrics or language == ENGLISH or len(language) != 2:
+        return None
+    if not CRITERIA[metric_key.criterion].metric(metric_key.metric).across_languages:
         return None
     groups = _change(key, metrics, ("", "")).groups if name in pair.a.endpoints else None
     if groups is None:
