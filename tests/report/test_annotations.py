@@ -134,21 +134,6 @@ def test_a_difference_that_is_the_judges_alone_goes(tmp_path, folder):
     assert len(made.shares) == 8
 
 
-def test_another_model_changes_nothing(tmp_path, folder):
-    export = annotate(tmp_path, folder)
-    first = corrected(folder, export).found
-    write(tmp_path / "other", draw_labels(9, 0.1)[1], draw_labels(10, 0.1)[1], model="other")
-    models = read_models([f"a={folder}", f"b={tmp_path / 'other'}"])
-    record = make_record(models, Options(), people=read_annotations([export], models))
-    both = {(v.model, v.metric): v for v in record.verdicts}
-    for metric in (CONTRADICTORY,):
-        own, alone = both["a", metric], first["es", metric]
-        assert (own.estimate, own.ci_low, own.p_adjusted) == (
-            alone.estimate, alone.ci_low, alone.p_adjusted
-        )  # fmt: skip
-        assert both["b", metric].tags == ("judge",)
-
-
 def test_several_people_and_what_only_people_say(tmp_path, folder):
     """Two of three call every contradictory answer's reference wrong: no contradiction."""
 
@@ -173,16 +158,6 @@ def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
     assert few["labels"] == [CONTRADICTORY] and one["languages"] == ["es"]
     made = corrected(folder, annotate(tmp_path, folder, "--languages", "es", name="Ben"))
     assert made.harm.tags == ("judge",) and made.told["people_one_side"][0]["languages"] == ["en"]
-
-
-def test_failed_and_silent_labels_keep_their_place(tmp_path):
-    """Failures are out; an answer without a label stays what the judge makes of it."""
-    en = [MORE] * 60 + [CONTRADICTORY] * 40
-    out = write(tmp_path / "out", en, [None, "no_response"] + [CONTRADICTORY] * 20 + [MORE] * 78)
-    made = corrected(out, annotate(tmp_path, out, choose=judges_label))
-    assert made.harm.n == 99 and made.harm.estimate == pytest.approx(20 / 99 - 40 / 99)
-    share = made.shares["es", CONTRADICTORY]
-    assert share["value"] == pytest.approx(20 / 99) and share["labels"] == 98
 
 
 def test_annotations_of_other_answers_are_refused(tmp_path, folder):
@@ -249,29 +224,3 @@ def test_how_two_people_differ_is_in_the_interval(tmp_path, folder):
     assert "people_differ" in both.tags and "people_differ" not in alone.tags
     assert both.estimate > alone.estimate
     assert both.ci_high - both.ci_low > 2 * (alone.ci_high - alone.ci_low)
-
-
-def test_answers_without_a_majority_of_a_jury_are_left_out(tmp_path):
-    """Of three judges' labels 6% have no majority: not corrected, but counted as unparsed."""
-
-    def jury_task(seed, silent):
-        labels = draw_labels(seed, 0.1)[1]
-        made = task([None if at in silent else own for at, own in enumerate(labels)])
-        for at, row in enumerate(made["rows"]):
-            row |= {"no_majority": float(at in silent), "no_response": 0.0}
-            if at in silent:
-                row["n_judged"] |= {"no_majority": True}
-        made["scores"] |= {"no_majority": len(silent) / N, "no_response": 0.0}
-        return made
-
-    silent = set(range(0, N, 17))
-    out = write_run(tmp_path / "m", {f"{C}en": jury_task(1, set()), f"{C}es": jury_task(2, silent)})
-    export = annotate(tmp_path, out)
-    shown = {int(row["question_id"][1:]) for row in rows_of(export) if row["language"] == "es"}
-    assert not shown & silent
-    made = corrected(out, export)
-    share = made.shares["es", CONTRADICTORY]
-    assert share["n"] == made.harm.n == N - len(silent)
-    known = [own for at, own in enumerate(TRUTH["es"]) if at not in silent]
-    assert share["ci_low"] < np.mean([own == CONTRADICTORY for own in known]) < share["ci_high"]
-    assert made.harm.unparsed["language"] == len(silent) and made.harm.verdict == "inconclusive"

@@ -114,20 +114,6 @@ def test_differences_and_changes_of_gaps_equal_recomputed_ones(tmp_path):
         assert of(row, "b a estimate p") == of(item, "value english estimate p")
 
 
-def test_a_score_without_bounds_has_students_interval_and_no_verdict(tmp_path):
-    en, hi = (noise(1), noise(2)), (noise(3), noise(4, low=0.3))
-    runs = [[free("en", en[m]), free("hi", hi[m])] for m in (0, 1)]
-    content = compare_tasks(tmp_path, *runs, "--metrics", FREE)
-    gap = (hi[1] - en[1]) - (hi[0] - en[0])
-    for row, d in (
-        (rows(content)[FREE, "en"], en[1] - en[0]),
-        (rows(content, "gap")[FREE, "hi"], gap),
-    ):
-        ends = scipy.stats.ttest_1samp(d, 0).confidence_interval(0.95)
-        assert of(row, "estimate ci_low ci_high") == pytest.approx([d.mean(), *ends])
-        assert of(row, "verdict p p_adjusted") == ["exploratory", None, None]
-
-
 def recognised(seed, n, share):
     rng = np.random.default_rng(seed)
     return rng.random(n) < share, rng.random((n, 3)) < share
@@ -194,22 +180,6 @@ def test_swapping_the_models_negates_everything(tmp_path):
             assert one["verdict"] == opposite.get(other["verdict"], other["verdict"])
 
 
-def test_questions_without_a_value_are_left_out_and_counted(tmp_path):
-    a, b, hi = [None, *noise(1, 9)], [*noise(2, 9), None], noise(3, 10)
-    content = compare_tasks(
-        tmp_path,
-        [free("en", a), free("hi", hi)],
-        [free("en", b), free("hi", hi)],
-        "--metrics",
-        FREE,
-    )
-    row, gap = rows(content)[FREE, "en"], rows(content, "gap")[FREE, "hi"]
-    assert of(row, "n n_excluded") == of(gap, "n n_excluded") == [8, 2]
-    a, b = (np.array(own[1:9], float) for own in (a, b))
-    assert row["estimate"] == pytest.approx((b - a).mean())
-    assert gap["a"] == pytest.approx((hi[1:9] - a).mean())
-
-
 def test_agreement_with_english_has_no_gap(tmp_path):
     rng, usable = np.random.default_rng(6), np.zeros(40, bool)
     runs = [
@@ -238,13 +208,11 @@ def test_a_margin_and_what_is_not_worse(tmp_path):
         write(tmp_path / name, correctness("en", np.arange(400) < hits))
         for name, hits in (("a", 40), ("b", 44))
     )
-
-    def told(*words):
-        return of(verdicts(compare(*words))[HARM, "en"], "not_worse verdict margin")
-
-    assert told(a, b, "--margin", "0.05") == [True, "equivalent", 0.05]
-    assert told(a, b) == [False, "inconclusive", 0.02] and told(b, a)[0]
-    assert told(a, b, "--margin", "0.005") == [False, "inconclusive", 0.005]
+    for words, wanted in (
+        ((), [False, "inconclusive"]),
+        (("--margin", "0.05"), [True, "equivalent"]),
+    ):
+        assert of(verdicts(compare(a, b, *words))[HARM, "en"], "not_worse verdict") == wanted
 
 
 def harmed(code, hits, n=690):
@@ -272,28 +240,6 @@ def test_the_gap_has_rules_of_its_own(tmp_path, english, hindi, between, gap, re
     content = compare_tasks(tmp_path, *runs)
     assert verdicts(content)[HARM, "hi"]["verdict"] == between
     assert of(verdicts(content, "gap")[HARM, "hi"], "verdict reason") == [gap, reason]
-
-
-def test_a_model_that_answers_in_english_is_worse(tmp_path):
-    useless = np.full(690, "wrong_language")
-    none = np.zeros(690, bool)
-    content = compare_tasks(
-        tmp_path, [correctness(c, none) for c in ("en", "es")],
-        [correctness("en", none), correctness("es", none, useless=useless)],
-    )  # fmt: skip
-    assert verdicts(content)["usable", "es"]["verdict"] == "worse"
-    assert verdicts(content, "gap")["usable", "es"]["verdict"] == "worse"
-
-
-def test_a_gap_of_a_language_that_was_run_in_another_way_has_no_verdict(tmp_path):
-    tasks = [exam(c, noise(1) < 0.3, criterion="mmedbench_mcqa") for c in ("en", "ja")]
-    tasks[1]["mmedbench_mcqa_liveqa_ja"]["config"]["metadata"]["version"] = 9.0
-    content = compare_tasks(tmp_path, tasks, tasks)
-    assert of(verdicts(content, "gap")["acc", "ja"], "verdict reason") == [
-        "not_comparable",
-        "unlike",
-    ]
-    assert verdicts(content)["acc", "ja"]["verdict"] == "inconclusive"
 
 
 def test_worse_somewhere_fails_a_check_and_what_is_open_has_a_status_of_its_own(tmp_path):
@@ -364,9 +310,6 @@ def test_other_content_under_the_same_id_is_never_compared(tmp_path):
     assert "no question with a metric in common" in refusal(
         runs[0], write(tmp_path / "c", other), "--force"
     )
-    for at, doc in enumerate(docs):  # where a question stands is not its content
-        doc |= {"question": f"Question {at}?", "row": at, "parallel": False}
-    assert rows(compare(runs[0], write(tmp_path / "d", other)))[HARM, "en"]["n"] == 30
 
 
 def test_several_models_and_none_are_refused(tmp_path):
@@ -402,24 +345,13 @@ def test_shared_questions_are_compared_and_told(tmp_path):
 def test_tasks_and_metrics_of_one_model_are_named(tmp_path):
     french = exam("fr", noise(6) < 0.3)
     a = write(tmp_path / "a", free("en", noise(1)), similar("hi", noise(3)), french)
-    b = write(
-        tmp_path / "b",
-        correctness("en", noise(1) < 0.2),
-        similar("hi", [*noise(3)]),
-        exam("es", noise(5) < 0.3),
-        french,
-    )
+    b = write(tmp_path / "b", similar("hi", [*noise(3)]), exam("es", noise(5) < 0.3), french)
     (b / f"samples_mcqa_liveqa_fr_{STAMP}.jsonl").unlink()
     content = compare(a, b)
     only = {(row["model"], name) for row in remarks(content, "only_in") for name in row["names"]}
-    assert {
-        ("b", "mcqa_liveqa_es"),
-        ("a", "consistency_liveqa_en"),
-        ("b", "correctness_liveqa_en"),
-    } <= only
-    assert ("b", ["mcqa_liveqa_fr"]) in [
-        (r["model"], r["tasks"]) for r in remarks(content, "no_samples")
-    ]
+    assert {("b", "mcqa_liveqa_es"), ("a", "consistency_liveqa_en")} <= only
+    (unlogged,) = remarks(content, "no_samples")
+    assert of(unlogged, "model tasks") == ["b", ["mcqa_liveqa_fr"]]
     assert set(rows(content)) == {("sim_sent", "hi")}
 
 
@@ -437,31 +369,16 @@ def test_names_and_the_same_model_twice(tmp_path):
     assert of(found, "what values") == ["sampling_seed", ["1234", "7"]]
 
 
-def test_metrics_that_were_asked_for(tmp_path):
-    tasks = [correctness("en", noise(1) < 0.2), verifiability("en", *recognised(1, 30, 0.8))]
-    runs = write(tmp_path / "a", *tasks), write(tmp_path / "b", *tasks)
-    assert {key[0] for key in rows(compare(*runs))} > {HARM, "helpful", "usable", "macro_recall"}
-    one = compare(*runs, "--metrics", HARM, "macro_recall_t0.0")
-    assert set(rows(one)) == {(HARM, "en"), ("macro_recall", "en")}
-
-
 def test_what_is_written(tmp_path):
     runs = [write(tmp_path / name, harmed("en", hits)) for name, hits in (("a", 70), ("b", 170))]
     to = tmp_path / "to"
     run(*runs, "--to", to)
-    assert sorted(path.name for path in to.iterdir()) == [
-        "compare.csv",
-        "compare.html",
-        "compare.json",
-    ]
     content = json.loads((to / "compare.json").read_text("utf-8"))
-    assert content == compare(*runs)
+    assert content == compare(*runs) and len(list(to.iterdir())) == 3
     with (to / "compare.csv").open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     for row, wanted in zip(table, content["comparisons"], strict=True):
         assert float(row["estimate"]) == wanted["estimate"] and row["verdict"] == wanted["verdict"]
-    (to / "compare.json").unlink()
-    assert "holds no comparison; name a new folder" in refusal(*runs, "--to", to)
 
 
 def test_a_gap_that_grew_fails_a_check_of_its_own():

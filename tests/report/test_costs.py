@@ -68,12 +68,6 @@ def test_tokens_are_those_of_the_models_tokenizer(record):
     assert [row["All, English = 1"] for row in table.rows] == [1, rows["hi"]["times_english"]]
 
 
-def test_thinking_that_takes_all_the_room(record):
-    replies = iter([THOUGHT + ANSWER, "<think>सोच", "<think>सोच", "<think>सोच"])
-    rows = rows_of(record(Bytes(lambda prompt, how: next(replies) if is_hindi(prompt) else "x")))
-    assert [rows[code]["thinking_only_rate"] for code in CODES] == [0, 0.75]
-
-
 def test_tokens_and_cut_answers_that_a_service_counts(serve, record):
     server = serve(lambda prompt: "Descanse" if is_hindi(prompt) else "Rest.")
     answer = server.answer

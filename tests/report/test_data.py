@@ -71,17 +71,3 @@ def test_what_a_run_lacks_is_a_remark_with_the_metrics_that_it_has_not(tmp_path,
         row["langid_match"] = 1.0
     found = remarks(write_run(tmp_path / "m", {f"xling_{criterion}_x": made}))
     assert found[kind]["metrics"] and "usable" not in found[kind]["metrics"]
-
-
-def test_models_that_were_run_in_different_ways_are_told(tmp_path):
-    one, two = exam("en", first(30, 20)), exam("en", first(30, 20))
-    recorded = two["mcqa_liveqa_en"]["config"]["metadata"]
-    recorded["version"] = 2.0
-    found = remarks(*(write_run(tmp_path / name, tasks, config={"model_args": {"pretrained": name}})
-                      for name, tasks in (("a", one), ("b", two))))  # fmt: skip
-    told = found["settings_between_models"]
-    assert (told["what"], told["values"], told["models"]) == (
-        "task version",
-        ["1.0", "2.0"],
-        ["a", "b"],
-    )

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 import yaml
-from boards import RECORD, C, correctness, empathy, ten_models
+from boards import RECORD, C, correctness, ten_models
 from browser import PHONE, WIDE, Opened, axe
 from builders import write_run
 from scipy.stats import binom
@@ -17,8 +17,6 @@ from xling_tasks.cli import main
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_record
 from xling_tasks.report.verdicts import Options
-
-HOSTILE = "</script><img src=x onerror=alert(1)>{{data}}\u202e"
 
 
 def made(tmp_path, *folders, words=()):
@@ -103,17 +101,12 @@ def test_scores_and_verdicts_are_those_of_the_report(tmp_path):
     folders = ten_models(tmp_path, n=60)[:3]
     content = made(tmp_path, *folders)
     record = make_record(read_models(folders), Options()).rows()
-    names = ("model", "criterion", "dataset", "metric", "temperature", "language")
-    known = {tuple(s[name] for name in names): s for s in record["scores"]}
     assert len(content["ranks"]) == len(content["scores"]) == 3 * (3 * 4 + 31 + 30)
-    for score in content["scores"]:
-        own = known[tuple(score[name] for name in names)]
-        assert [score[x] for x in ("value", "ci_low", "ci_high")] == [
-            own[x] for x in ("value", "ci_low", "ci_high")
-        ]
     # Hosts and folders are not published.
-    told = [row for row in map(json.dumps, record["verdicts"]) if "/" not in row]
-    assert len(told) > 9 and set(told) <= set(map(json.dumps, content["verdicts"]))
+    for kind in ("scores", "verdicts"):
+        told = {row for row in map(json.dumps, record[kind]) if "/" not in row}
+        published = set(map(json.dumps, content[kind]))
+        assert published <= told if kind == "scores" else told <= published and len(told) > 9
 
 
 def test_models_without_a_common_language_are_compared_by_what_a_language_does_not_change(tmp_path):
@@ -127,36 +120,6 @@ def test_models_without_a_common_language_are_compared_by_what_a_language_does_n
     assert ranks_of(content, HARM, "es")["c"]["ranked"] == 2
     alike = board_of(tmp_path, a=one, d={C + "zh": correctness(0.1)})
     assert remarks(alike, "groups") == []
-
-
-def test_models_that_share_no_question_are_told(tmp_path):
-    first, last = correctness(0.05, ask=range(60)), correctness(0.9, ask=range(60, 120))
-    content = board_of(tmp_path, a=first, b=last)
-    assert remarks(content, "no_shared_questions") == [
-        {"kind": "no_shared_questions", "models": ["a", "b"], "task": f"{C}es"}
-    ]
-    assert places(ranks_of(content, HARM, "es")) == [(1, 2), (1, 2)]
-
-
-def test_an_older_run_in_another_folder_is_told(tmp_path, capsys):
-    config = {"model_args": {"pretrained": "org/m"}}
-    for name, stamp, numbers in (("p0", "01", range(60)), ("p1", "02", range(60, 120))):
-        task = correctness(0.1, ask=numbers)
-        for number, row in zip(numbers, task["rows"]):
-            row["doc_id"] = number
-        write_run(tmp_path / name, {C + "es": task}, config=config,
-                  stamp=f"2026-01-{stamp}T03-04-05.678901")  # fmt: skip
-    folders = [str(tmp_path / name) for name in ("p0", "p1")]
-    for words in (["leaderboard"], ["report"]):
-        to = str(tmp_path / words[0])
-        assert main([words[0], *folders, *words[1:], "--to", to]) == 0
-        out = capsys.readouterr().out
-        assert "Older runs that are not used" in out and f"is newer ({C}es)" in out
-        named = [f"{name}={folder}" for name, folder in zip("ab", folders)]
-        assert main([words[0], *named, *words[1:], "--to", to + "2"]) == 0
-        assert "not used" not in capsys.readouterr().out
-    assert main(["leaderboard", folders[0], folders[0], "--to", str(tmp_path / "twice")]) == 0
-    assert "not used" not in capsys.readouterr().out
 
 
 def test_runs_made_differently_are_not_ranked_together(tmp_path, capsys):
@@ -227,20 +190,18 @@ def test_nothing_internal_is_published(tmp_path):
     """Nor what settings name of the user's machine, which reasons name too."""
 
     def private(code):
-        given = {"prompt_language": "native", "prompt_templates": f"/home/ana/study/{code}.yaml",
-                 "data_dir": "/srv/data"}  # fmt: skip
+        path = f"/home/ana/study/{code}.yaml"
+        given = {"prompt_language": "native", "prompt_templates": path, "data_dir": "/srv/data"}
         return {**RECORD, "settings": {**RECORD["settings"], **given}}
 
     own = {C + code: correctness(0.1, record=private(code)) for code in ("en", "es")}
-    folders = [
-        run_of(tmp_path, "a", both(0.1), base_url="http://10.1.2.3:8000/v1", api_key="sk-abc123def456ghi789"),
-        run_of(tmp_path, "b", own, tokenizer="/mnt/models/llama", base_url="https://judge.corp.internal/v1"),
-    ]  # fmt: skip
-    content = made(tmp_path, *folders)
+    secret, model = "sk-abc123def456ghi789", "/mnt/models/llama"
+    content = made(
+        tmp_path,
+        run_of(tmp_path, "a", both(0.1), base_url="http://10.1.2.3:8000/v1", api_key=secret),
+        run_of(tmp_path, "b", own, tokenizer=model, base_url="https://judge.corp.internal/v1"),
+    )
     assert "SERVER/v1" in content["models"][0]["full"]
-    assert '"llama"' in content["models"][1]["full"]
-    differs = [row for v in content["verdicts"] for row in v["differs"]]
-    assert any(what == "prompt templates" and "es.yaml" in own for what, own, _ in differs)
     hidden = ("10.1.2.3", "10.0.0.3", "corp.internal", "/mnt", "/srv", "/home", "sk-abc")
     for path in (tmp_path / "board").iterdir():
         text = path.read_text(encoding="utf-8")
@@ -249,26 +210,17 @@ def test_nothing_internal_is_published(tmp_path):
 
 def test_files_for_programs_and_a_space(tmp_path, capsys):
     folders = ten_models(tmp_path, n=40)[:2]
-    content = made(tmp_path, *folders)
-    to = tmp_path / "board"
+    content, to = made(tmp_path, *folders), tmp_path / "board"
     with (to / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(content["ranks"])
-    for row, rank in zip(rows, content["ranks"]):
-        for name in ("rank_low", "rank_high"):
-            assert row[name] == ("" if rank[name] is None else str(rank[name]))
-    assert {row["verdict"] for row in rows} >= {"", "inconclusive"}
-    readme = (to / "README.md").read_text(encoding="utf-8")
-    front = yaml.safe_load(readme.split("---\n")[1])
+    for row, rank in zip(rows, content["ranks"], strict=True):
+        assert row["rank_low"] == ("" if rank["rank_low"] is None else str(rank["rank_low"]))
+    front = yaml.safe_load((to / "README.md").read_text(encoding="utf-8").split("---\n")[1])
     assert front["sdk"] == "static" and front["app_file"] == "index.html"
     assert len(front["short_description"]) <= 60  # the Hub refuses longer ones
-    hub = pytest.importorskip("huggingface_hub")
-    assert hub.SpaceCard(readme).data.sdk == "static"
     # A second time over itself, and into a clone of a Space with a README.md of its own.
     (to / "README.md").write_text("---\ntitle: Mine\n---\n", encoding="utf-8")
-    before = (to / "index.html").read_bytes()
     made(tmp_path, *folders)
-    assert (to / "index.html").read_bytes() == before
     assert "Mine" in (to / "README.md").read_text(encoding="utf-8")
     assert "README.md was there and stays as it is" in capsys.readouterr().out
 
@@ -276,18 +228,14 @@ def test_files_for_programs_and_a_space(tmp_path, capsys):
 def test_errors_in_one_line(tmp_path, capsys):
     bare = {**correctness(0.1, 30), "scores": {"chrf": 1.0}, "rows": []}
     one, bare = runs_of(tmp_path, a=correctness(0.1, 30), bare=bare)
-    foreign = tmp_path / "site"
-    foreign.mkdir()
-    (foreign / "index.html").write_text("mine", encoding="utf-8")
+    (tmp_path / "index.html").write_text("mine", encoding="utf-8")
     for words, said in (
-        ([one, "--to", foreign], "index.html there is no leaderboard"),
-        ([tmp_path / "nowhere", "--to", tmp_path / "b"], "nowhere"),
+        ([one, "--to", tmp_path], "index.html there is no leaderboard"),
         ([bare, "--to", tmp_path / "b"], "no primary metric in it"),
     ):
         assert main(["leaderboard", *map(str, words)]) == 2
         error = capsys.readouterr().err
         assert said in error and error.count("\n") == 1
-    assert (foreign / "index.html").read_text(encoding="utf-8") == "mine"
 
 
 def test_models_are_ordered_by_how_many_languages_they_serve_worse(tmp_path, capsys):
@@ -373,37 +321,3 @@ def test_ten_models_by_thirty_languages_are_readable_from_disk(browser, ten, siz
     # Who answers in English serves nobody who asks in Hindi: worse, and the last.
     row = page.locator("#liveqa-correctness-usable tr", has_text="Hindi")
     assert "2%" in row.inner_text() and "\n10" in row.inner_text()
-
-
-def test_who_ran_what_is_on_the_page(browser, tmp_path):
-    a, b = ({C + c: correctness(0.1 + at * (c == "es"), 60) for c in ("en", "es")} for at in (0, 1))
-    runs = runs_of(tmp_path, a=a, b=b)
-    (tmp_path / "a" / "about.yaml").write_text(ABOUT, encoding="utf-8")
-    made(tmp_path, *runs)
-    opened = Opened(browser, tmp_path / "board" / "index.html")
-    opened.unfold()
-    link = opened.page.locator("#runs a[href*=datasets]")
-    assert link.get_attribute("href") == "https://huggingface.co/datasets/a/b"
-    one, other = opened.page.locator("#runs dl").all_inner_texts()
-    for said in ("Ana (Enugu)", "$0.5 sent, $2 received", "$3.2", "Judge\nj\n", "0.2.0"):
-        assert said in one, said
-    assert "$" not in other and opened.well()
-
-
-def test_what_is_not_comparable_is_shown_with_its_reason(tmp_path):
-    native = {**RECORD, "settings": {**RECORD["settings"], "prompt_language": "native"}}
-    tasks = {C + "en": correctness(0.1, 60), C + "es": correctness(0.1, 60, record=native)}
-    board_of(tmp_path, a=tasks, b={C + "en": tasks[C + "en"]})
-    html = (tmp_path / "board" / "index.html").read_text(encoding="utf-8")
-    assert "Not comparable" in html and "prompt_language: none (English), native (Spanish)" in html
-
-
-def test_hostile_names_and_a_model_without_english(browser, tmp_path):
-    own = {C + "es": correctness(0.6, 40), "xling_empathy": empathy({"ar": 0.5})}
-    hostile = run_of(tmp_path, "a", {C + "es": correctness(0.1, 40)}, pretrained=HOSTILE)
-    made(tmp_path, hostile, run_of(tmp_path, "b", own))
-    opened = Opened(browser, tmp_path / "board" / "index.html")
-    opened.unfold()
-    assert "<img src=x onerror=alert(1)>" in opened.page.locator("#answer").inner_text()
-    assert opened.page.locator("main img").count() == 0
-    assert opened.well() and axe(opened.page) == []

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boards import PLAIN, RECORD, C, correctness, exam, judged, ten_models
+from boards import RECORD, C, correctness, exam, judged, ten_models
 from browser import PHONE, WIDE, Opened, axe
-from builders import saved, task_of, write_run
+from builders import saved, write_run
 
 from xling_tasks.cli import main
 from xling_tasks.pages import FOLDER
@@ -274,10 +274,3 @@ def test_contrast_in_both_schemes():
         for ink in ("ink", "soft", "link", "worse", "better", "same", "open"):
             pair = sorted((luminance(scheme[ink]), luminance(scheme["bg"])))
             assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5, ink
-
-
-def test_a_run_without_samples_has_scores_and_says_why_no_verdict(tmp_path):
-    tasks = {C + code: task_of({"contradictory": 0.1}, record=PLAIN, effective=20) for code in ("en", "es")}  # fmt: skip
-    html = made(tmp_path, write_run(tmp_path / "m", tasks)).read_text(encoding="utf-8")
-    assert "No samples were logged" in html and "--log_samples" in html
-    well_built(html)

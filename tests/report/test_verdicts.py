@@ -122,17 +122,6 @@ def test_the_interval_that_is_drawn_decides():
     assert (few.reason, few.next, few.n_needed) == ("rare", "too_many", 72)
 
 
-@pytest.mark.parametrize("n", [60, 246])
-def test_a_rare_collapse_is_not_missed(n):
-    """0.006 better but for 1 question in 100 that falls by 0.6: the truth is no difference."""
-    rng, better = np.random.default_rng(4), 0
-    for _ in range(20):
-        en = 0.9 + rng.normal(0, 0.005, n)
-        hi = en + np.where(rng.random(n) < 0.01, -0.6, 0.006)
-        better += only(verdicts_of(similar("en", en), similar("hi", hi))).verdict == "better"
-    assert not better
-
-
 def test_holm_corrects_harm_and_the_rest_by_themselves():
     rng = np.random.default_rng(5)
     codes = ["en", *[code for code in LANGUAGES if code != "en"][:6]]
@@ -152,15 +141,6 @@ def test_what_leans_is_not_shown():
     item = found["acc", "hi"]
     assert 0.01 < item.p < 0.05 < item.p_adjusted
     assert (item.verdict, item.reason) == ("inconclusive", "leans") and item.ci_high < 0
-
-
-def test_a_margin_of_the_users():
-    rng = np.random.default_rng(6)
-    en = rng.random(1134) < 0.8
-    hi = np.where(rng.random(1134) < 0.02, ~en, en)
-    assert only(verdicts_of(exam("en", en), exam("hi", hi))).verdict == "equivalent"
-    strict = only(verdicts_of(exam("en", en), exam("hi", hi), margin=0.02))
-    assert strict.verdict == "inconclusive" and strict.n_needed > 1134
 
 
 # Responses of which nothing was learned: rule 4
@@ -247,24 +227,10 @@ def test_what_is_not_compared_is_not_unparsed():
 # Not measured, not comparable, and what to do
 
 
-def test_nothing_scored_and_few_questions():
-    silent = verdicts_of(correctness("en", first(30, 0), silent=first(30, 30)),
-                         correctness("es", first(30, 0), silent=first(30, 30)))  # fmt: skip
-    helpful = silent.get(("helpful", "es"))
-    assert helpful is None or helpful.reason == "unscored"
-    assert silent["usable", "es"].value == 1
-    for n in (1, 2, 24):
-        item = only(verdicts_of(exam("en", first(n, n)), exam("es", first(n, n))))
-        assert item.verdict == "inconclusive" and item.next in ("more", "too_many")
-
-
 def test_most_responses_unparsed_asks_for_reading_and_not_for_questions():
     lost = first(100, 95)
     item = only(verdicts_of(exam("en", first(100, 0)), exam("es", first(100, 0), lost)))
     assert (item.verdict, item.next) == ("inconclusive", "read")
-    tie = verdicts_of(exam("en", first(30, 0), first(30, 30), "mmedbench_mcqa_ll"),
-                      exam("fr", first(30, 0), first(30, 30), "mmedbench_mcqa_ll"))  # fmt: skip
-    assert only(tie).next == "written"
 
 
 def test_a_part_of_the_questions_asks_for_all_of_them():
@@ -317,14 +283,10 @@ LANGUAGE = ("consistency", "language_consistency", 0.0)
 WAYS = [
     # Where a judge or a file lies, and how much may be written, moves nothing.
     (HARM, judge_at("http://a:1/v1"), judge_at("http://b:2/v1", args={"timeout": 9}), ""),
-    (HARM, judge_at("u", batch_size=9), judge_at("u", batch_size=99), ""),
-    (HARM, jury_at("a"), jury_at("b", batch_size=9), ""),
-    (HARM, {}, {"source_encoder": "x"}, ""),
     (HARM, native("/a/p.yaml"), native("p.yaml"), ""),
     (HARM, {}, generated(max_gen_toks=9, until=["x"], do_sample=False), ""),
     (HARM, {}, generated(temperature=0, top_p=0.5), ""),
     (HARM, judge_at("u"), judge_at("u", "other"), "judge.model"),
-    (HARM, judge_at("u"), judge_at("u", args={"seed": 3}), "judge.model"),
     (HARM, jury_at("a"), jury_at("a", "b"), "judge"),
     (HARM, native("/a/p.yaml"), native("/a/q.yaml"), "prompt templates"),
     (HARM, {}, generated(temperature=1.0, do_sample=True), "generation.temperature"),
@@ -332,9 +294,7 @@ WAYS = [
     (LANGUAGE, {"encoder": "a"}, {"encoder": "b"}, ""),
     (ALIKE, {"encoder": "a"}, {"encoder": "b"}, "encoder"),
     (ALIKE, {}, {"translator": "b"}, ""),
-    (ALIKE, {"translator": "a"}, {"translator": "b"}, "translator"),
     (SAMPLED, {"greedy_repeats": 2}, {"greedy_repeats": 3}, ""),
-    (ALIKE, {"greedy_repeats": 2}, {"greedy_repeats": 3}, "greedy_repeats"),
     (SAMPLED, {"temperatures": [1.0]}, {"temperatures": [0.0, 1.0]}, ""),
 ]
 
@@ -420,15 +380,6 @@ def test_other_models_and_datasets_change_nothing(tmp_path):
     assert found(alone) == found(both) == found(other, both) and len(found(alone)) == 6
 
 
-def test_the_score_of_the_table_is_the_score_of_the_verdict():
-    """Over the same questions, with unparsed responses as in the table."""
-    lost = first(60, 2)
-    tasks = exam("en", first(60, 50)) | exam("hi", first(60, 30), lost)
-    item = only(verdicts_of(tasks))
-    scores = {key[-2:]: own["scores"]["acc"] for key, own in tasks.items()}
-    assert (item.value, item.english) == (scores["hi"], scores["en"])
-
-
 def test_usable_answers_tell_what_became_of_the_others():
     useless = ["wrong_language"] * 12 + ["refusal"] * 9 + [""] * 225
     found = verdicts_of(
@@ -451,14 +402,11 @@ def test_a_task_without_samples_has_values_and_no_verdict():
 
 def test_a_score_whose_unit_nobody_knows_has_no_size():
     rng = np.random.default_rng(11)
-    en = rng.normal(50, 9, 200)
-    rows = [[sample(i, task_score=float(x)) for i, x in enumerate(own)] for own in (en, en - 4 + rng.normal(0, 1, 200), en + rng.normal(0, 1, 200))]  # fmt: skip
-    made = {}
-    for code, own in zip(("en", "hi", "es"), rows, strict=True):
-        made |= task("task_metric", [code], own, "mine", task_score=True)
+    en, made = rng.normal(50, 9, 200), {}
+    for code, shift in (("en", 0), ("hi", -4), ("es", 0)):
+        values = en + shift + rng.normal(0, 1, 200)
+        rows = [sample(i, task_score=float(x)) for i, x in enumerate(values)]
+        made |= task("task_metric", [code], rows, "mine", task_score=True)
     found = verdicts_of(made)
     assert found["task_score", "hi"].verdict == "worse"
-    assert (found["task_score", "es"].reason, found["task_score", "es"].next) == (
-        "no_margin",
-        "margin",
-    )
+    assert found["task_score", "es"].reason == "no_margin"
