@@ -85,8 +85,7 @@ def format_cell(cell: Cell) -> str:
 def as_csv(tables: Sequence[Table]) -> str:
     """Format tables with one key as CSV: numbers in full, an undefined value is empty."""
     rows = [row for table in tables for row in _csv_rows(table)]
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = sorted(names, key=lambda name: name == "published")
+    columns = sorted({n: 0 for row in rows for n in row}, key=lambda name: name == "published")
     return csv_text([{name: row.get(name) for name in columns} for row in rows])
 
 
