@@ -225,14 +225,14 @@ class Settings:
 
         Where `model_args` are not known, only keys that look like a misspelt setting are refused.
         """
-        known = _checks()
+        checks = _checks()
         ignored = _HARNESS_KEYS | set(model_args or {})
-        given = {key: value for key, value in metadata.items() if key in known}
+        given = {key: value for key, value in metadata.items() if key in checks}
         for key in metadata:
-            is_unknown = key not in known and key not in ignored
-            if is_unknown and (model_args is not None or nearest(key, known, 0.8)):
-                raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, known)}")
-        values = {key: known[key](key, value) for key, value in given.items()}
+            is_unknown = key not in checks and key not in ignored
+            if is_unknown and (model_args is not None or nearest(key, checks, 0.8)):
+                raise SettingError(f"--metadata {key}: unknown setting.{did_you_mean(key, checks)}")
+        values = {key: checks[key](key, value) for key, value in given.items()}
         if isinstance(values.get("judge"), tuple):
             jurors = values["judge"]
             values["judge"] = jurors[0].spec
@@ -246,7 +246,7 @@ class Settings:
                     "XLingEval fixed, the reference first; leave out the one or the other"
                 )
             values = fixed(values)
-            given |= dict.fromkeys(FIXED.keys() & known.keys())
+            given |= dict.fromkeys(FIXED.keys() & checks.keys())
         if values.get("answer_extractor") == _JUDGE:
             values["answer_extractor"] = values.get("judge")
             if values["answer_extractor"] is None:

@@ -141,13 +141,13 @@ def read_labels(options: argparse.Namespace, skipped: Counter[Any]) -> tuple[lis
                 reason = "no_majority" if record.get("no_majority") else "judge_failed"
                 skipped[key.language, label or reason] += 1
                 continue
-            shown = [
+            texts = [
                 ("Question", doc["question"], key.language),
                 ("Answer 1: reference, by experts", doc["reference"], key.language),
                 ("Answer 2: by the model", answer, key.language),
             ]
             items.append(
-                Item(samples.task, key.language, str(doc["question_id"]), label, shown, digest,
+                Item(samples.task, key.language, str(doc["question_id"]), label, texts, digest,
                      label, record["reply"] or "")
             )  # fmt: skip
     if len(judges) > 1:
@@ -192,10 +192,10 @@ def read_translations(options: argparse.Namespace, skipped: Counter[Any]) -> tup
                     reason = "nothing translated" if answer and english else "no translation"
                     skipped[code, reason] += 1
                     continue
-                shown = [("Answer, by the model", answer, code),
+                texts = [("Answer, by the model", answer, code),
                          ("Translation into English", english, "en")]  # fmt: skip
                 digest = text_digest(answer + english)
-                items.append(Item(samples.task, code, key_, samples.task, shown, digest))
+                items.append(Item(samples.task, code, key_, samples.task, texts, digest))
     return items, model
 
 
@@ -207,19 +207,19 @@ def read_data(options: argparse.Namespace, skipped: Counter[Any]) -> Iterator[It
     for name in chosen("--datasets", names, XLINGHEALTH, "no translations"):
         for question in load(XLINGHEALTH[name], settings.data_dir).questions:
             answer = next((a.text for a in question.answers if a.label == 1), {})
-            both = {
+            answers = {
                 code: f"{question.text[code]}\n\n{answer[code]}"
                 for code in LANGUAGE_NAMES
                 if question.text.get(code) and answer.get(code)
             }
             for code in (code for code in LANGUAGE_NAMES if code != "en"):
-                if not {code, "en"} <= both.keys():
+                if not {code, "en"} <= answers.keys():
                     skipped[code, "text missing"] += 1
                     continue
-                shown = [("English question and answer", both["en"], "en"),
-                         ("Translation of both", both[code], code)]  # fmt: skip
-                digest = text_digest(both["en"] + both[code])
-                yield Item(f"{name}_{code}", code, question.id, name, shown, digest)
+                texts = [("English question and answer", answers["en"], "en"),
+                         ("Translation of both", answers[code], code)]  # fmt: skip
+                digest = text_digest(answers["en"] + answers[code])
+                yield Item(f"{name}_{code}", code, question.id, name, texts, digest)
 
 
 def _newest(options: argparse.Namespace, criteria: set[str]) -> list[tuple[Any, Any]]:

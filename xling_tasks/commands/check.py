@@ -134,11 +134,11 @@ def check_settings(words: Iterable[str]) -> tuple[Settings, list[Line]]:
     lines = []
     for word in words:
         try:
-            given = read_metadata([word])
+            metadata = read_metadata([word])
         except SettingError as error:
             lines.append(Line("settings", FAIL, str(error)))
             continue
-        for key, value in given.items():
+        for key, value in metadata.items():
             try:
                 Settings.parse({**right, key: value}, {})
                 right[key] = value

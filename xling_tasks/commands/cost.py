@@ -58,13 +58,13 @@ def cost(options: argparse.Namespace) -> str:
         total = Cost("total", entry.role, "all", entry.kind)
         total = sums.setdefault((entry.role, entry.kind), total)
         total.add(entry.requests, entry.prompt_tokens, entry.max_output_tokens)
-    whole = list(sums.values())
-    roles = {entry.role for entry in whole}
+    totals = list(sums.values())
+    roles = {entry.role for entry in totals}
     if unknown := prices.keys() - roles:
         raise SettingError(
             f"--price {unknown.pop()}: no such role here; there are {', '.join(sorted(roles))}"
         )
-    rows = [{**asdict(entry), **_price(entry, prices)} for entry in [*entries, *whole]]
+    rows = [{**asdict(entry), **_price(entry, prices)} for entry in [*entries, *totals]]
     if options.json:
         return json.dumps(rows, indent=2)
     notes = _notes(tasks, roles, options.tokenizer, bool(prices))
@@ -82,9 +82,9 @@ def _notes(
     )
     if has_prices:
         yield f"dollars: if all comes back that may; dollars_batch: {BATCH_PRICE:g} of that."
-    if others := sorted(roles - {"model"}):
+    if unpriced := sorted(roles - {"model"}):
         yield (
-            f"{', '.join(others)}: the responses that they will read do not exist yet, so "
+            f"{', '.join(unpriced)}: the responses that they will read do not exist yet, so "
             "references or texts of about 350 words stand in for them. Claims: a request per "
             "answer, and two to verify."
         )
@@ -99,10 +99,12 @@ def _notes(
 def _refuse_unknown_models(settings: Settings) -> None:
     """Refuse what no run could ask; nothing is asked here."""
     models = {"answer_extractor": settings.answer_extractor, "translator": settings.translator}
-    models |= {settings.judge_role(at): judge.spec for at, judge in enumerate(settings.jurors)}
+    models |= {
+        settings.judge_role(index): judge.spec for index, judge in enumerate(settings.jurors)
+    }
     for role, config in models.items():
-        own = (SELF, SEQ2SEQ) if role == "translator" else (SELF,)
-        if config is not None and config.model not in own:
+        local = (SELF, SEQ2SEQ) if role == "translator" else (SELF,)
+        if config is not None and config.model not in local:
             find_model_class(role, config.model)
 
 
@@ -117,15 +119,15 @@ def load_tasks(names: str, metadata: dict[str, Any]) -> list[HealthTask]:
     manager = TaskManager(
         include_path=str(task_folder()), include_defaults=False, metadata=metadata
     )
-    wanted: list[str] = []
+    tasks: list[str] = []
     for pattern in filter(None, names.split(",")):
         matches = fnmatch.filter(manager.all_tasks, pattern)
         if not matches:
             near = nearest(pattern, manager.all_tasks)
             hint = f"did you mean {near!r}?" if near else "`lm_eval ls tasks` lists every task"
             raise SettingError(f"--tasks {pattern}: not one of ours; {hint}")
-        wanted += matches
-    loaded = manager.load(list(dict.fromkeys(wanted)))["tasks"]
+        tasks += matches
+    loaded = manager.load(list(dict.fromkeys(tasks)))["tasks"]
     return [task for task in loaded.values() if isinstance(task, HealthTask)]
 
 

@@ -133,9 +133,9 @@ def check_dataset(options: argparse.Namespace) -> Screen:
     """
     path = options.file
     dataset, problems = read_custom_dataset(find_files(str(path)))
-    oddities, languages, usable = [], [], {}
+    warnings, languages, usable = [], [], {}
     if dataset is not None:
-        oddities, languages = [*find_oddities(dataset)], count_texts(dataset)
+        warnings, languages = [*find_oddities(dataset)], count_texts(dataset)
         usable = count_usable(dataset)
     if options.json:
         content = {
@@ -146,7 +146,7 @@ def check_dataset(options: argparse.Namespace) -> Screen:
             "sha256": dataset.provenance["sha256"] if dataset else None,
             "languages": languages,
             "problems": problems,
-            "oddities": oddities,
+            "oddities": warnings,
             "usable": usable,
         }
         return Screen(json.dumps(content, indent=2, ensure_ascii=False), int(bool(problems)))
@@ -163,9 +163,9 @@ def check_dataset(options: argparse.Namespace) -> Screen:
     if problems:
         text = _list_lines(problems)
         parts.append(f"{path}: the tasks refuse the file until this is corrected:\n{text}")
-    if oddities:
-        parts.append(f"Look at this:\n{_list_lines(oddities)}")
-    if not problems and not oddities:
+    if warnings:
+        parts.append(f"Look at this:\n{_list_lines(warnings)}")
+    if not problems and not warnings:
         parts.append("Nothing is odd.")
     if usable:
         counts = [{"task": task, **by_language} for task, by_language in usable.items()]
@@ -175,8 +175,10 @@ def check_dataset(options: argparse.Namespace) -> Screen:
 
 
 def _list_lines(lines: Sequence[str], maximum: int = 60) -> str:
-    more = [f"and {len(lines) - maximum} more (--json lists all)"] if len(lines) > maximum else []
-    return "\n".join(f"- {line}" for line in [*lines[:maximum], *more])
+    remaining = (
+        [f"and {len(lines) - maximum} more (--json lists all)"] if len(lines) > maximum else []
+    )
+    return "\n".join(f"- {line}" for line in [*lines[:maximum], *remaining])
 
 
 _TASKS = (
@@ -200,10 +202,12 @@ def next_steps(path: Path, counts: Mapping[str, Mapping[str, int]], refused: boo
         used = used[:1]  # the other tasks ask its questions without their options
     for task, description in _TASKS:
         if task in used[:2]:
-            given = f"data_dir={path}"
+            argument = f"data_dir={path}"
             if "a judge " in description:
-                given = json.dumps({"data_dir": str(path), "judge": _JUDGE}, ensure_ascii=False)
-            command = f"lm_eval --model ... --tasks {task} --metadata {shlex.quote(given)} {_SAVE}"
+                argument = json.dumps({"data_dir": str(path), "judge": _JUDGE}, ensure_ascii=False)
+            command = (
+                f"lm_eval --model ... --tasks {task} --metadata {shlex.quote(argument)} {_SAVE}"
+            )
             yield f"{'Next' if task == used[0] else 'or'}: {command} ({description})"
     if used:
         yield "Then: xling report out"
@@ -215,21 +219,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.set_defaults(run=list_datasets)
     kinds = parser.add_subparsers(title="more", metavar="{list,new,check}")
-    about = "list the datasets, with the rows that cannot be used"
-    listing = kinds.add_parser("list", help=about, description=about)
+    summary = "list the datasets, with the rows that cannot be used"
+    listing = kinds.add_parser("list", help=summary, description=summary)
     add_metadata(listing)
     add_json(listing)
     listing.set_defaults(run=list_datasets)
-    about = "write an example of your own questions to fill in"
-    new = kinds.add_parser("new", help=about, description=about)
+    summary = "write an example of your own questions to fill in"
+    new = kinds.add_parser("new", help=summary, description=summary)
     text = "the new file; its ending names the format"
     new.add_argument("file", type=user_path, metavar="FILE", help=text)
     shape = new.add_mutually_exclusive_group()
     shape.add_argument("--long", action="store_true", help="one row per question and language")
     shape.add_argument("--rubric", action="store_true", help="conversations with criteria (JSONL)")
     new.set_defaults(run=new_dataset)
-    about = "list what is understood of a file of your own, what is wrong and what is odd"
-    check = kinds.add_parser("check", help=about, description=about)
+    summary = "list what is understood of a file of your own, what is wrong and what is odd"
+    check = kinds.add_parser("check", help=summary, description=summary)
     text = "CSV, XLSX, Parquet or JSONL; or a folder of conversations"
     check.add_argument("file", type=user_path, metavar="FILE", help=text)
     add_json(check)

@@ -125,9 +125,9 @@ def settings_with(
         metadata["languages"] = options.languages
     settings = Settings.parse(metadata, {})
     models = tuple(getattr(settings, role) for role in roles)
-    if lacking := [role for role, model in zip(roles, models, strict=True) if model is None]:
+    if missing := [role for role, model in zip(roles, models, strict=True) if model is None]:
         form = ", ".join(f'"{role}": {_EXAMPLES[role]}' for role in roles)
-        needed = " and ".join(lacking)
+        needed = " and ".join(missing)
         raise SettingError(f"set the {needed}, as for the tasks: --metadata '{{{form}}}'")
     return settings, models
 
@@ -141,11 +141,11 @@ def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> 
     known = list(dict.fromkeys(known))
     if words is None:
         return known
-    wanted = [word for word in dict.fromkeys(map(str.strip, words.split(","))) if word]
-    if not wanted:
-        told = f"{option} {words}".rstrip()
-        raise SettingError(f"{told}: name at least one of {', '.join(known)} (it names nothing)")
-    for word in wanted:
+    names = [word for word in dict.fromkeys(map(str.strip, words.split(","))) if word]
+    if not names:
+        source = f"{option} {words}".rstrip()
+        raise SettingError(f"{source}: name at least one of {', '.join(known)} (it names nothing)")
+    for word in names:
         if word not in known:
             raise SettingError(f"{option} {word}: {lacks}.{did_you_mean(word, known)}")
-    return wanted
+    return names

@@ -185,30 +185,30 @@ def ask_judge(questions: Sequence[Rows], settings: Settings) -> dict[str, Any]:
     judge.check()
     by_prompt: dict[str, Rows] = {}
     for rows in questions:
-        shown, doc = sorted(rows, key=lambda row: row["position"]), rows[0]["doc"]
+        ordered, doc = sorted(rows, key=lambda row: row["position"]), rows[0]["doc"]
         material = structured.quote_material(
             question=doc["question"],
             options=[f"{letter}. {text}" for letter, text in doc["options"].items()],
             correct=", ".join(doc["answer"]),
-            rationales=[f"Rationale {row['position']}: {row['text']}" for row in shown],
+            rationales=[f"Rationale {row['position']}: {row['text']}" for row in ordered],
         )
         language = language_name(rows[0]["language"])
         prompt = template.fill(material=material, count=str(len(rows)), language=language)
-        by_prompt[prompt] = shown
+        by_prompt[prompt] = ordered
 
     def is_ranking(prompt: str, value: Mapping[str, Any]) -> bool:
         return sorted(value["ranking"]) == [row["position"] for row in by_prompt[prompt]]
 
     responses = structured.ask_json(judge, [*by_prompt], _SCHEMA, is_complete=is_ranking)
-    for prompt, shown in by_prompt.items():
+    for prompt, ordered in by_prompt.items():
         response = responses[prompt]
         value = response.value
         ranking = value["ranking"] if value and is_ranking(prompt, value) else []
         status = "ranked" if ranking else "invalid" if response.texts else "no_response"
-        for row in shown:
+        for row in ordered:
             row |= {"status": status, "response": response.text}
-        for place, position in enumerate(ranking, start=1):
-            shown[position - 1]["rank"] = place
+        for rank, position in enumerate(ranking, start=1):
+            ordered[position - 1]["rank"] = rank
     return {
         "judge": judge.signature,
         "prompt": {"language": template.language, "digest": template.digest},
@@ -233,11 +233,11 @@ def read_ranks(path: Path, questions: Sequence[Rows], names: Sequence[str]) -> d
     ranks_of = by_question.reindex(columns=list(names)).T.to_dict("list")
     counts = Counter(ranked=0, invalid=0, no_ranking=0)
     for rows in questions:
-        given = ranks_of.pop(rows[0]["question_id"], [])
-        is_ranking = sorted(given) == list(range(1, len(names) + 1))
-        counts["ranked" if is_ranking else "invalid" if given else "no_ranking"] += 1
-        for row, place in zip(rows, given if is_ranking else (), strict=False):
-            row["human_rank"] = int(place)
+        human = ranks_of.pop(rows[0]["question_id"], [])
+        is_ranking = sorted(human) == list(range(1, len(names) + 1))
+        counts["ranked" if is_ranking else "invalid" if human else "no_ranking"] += 1
+        for row, rank in zip(rows, human if is_ranking else (), strict=False):
+            row["human_rank"] = int(rank)
     return {"file": path.name, **counts, "unknown_questions": len(ranks_of)}
 
 
@@ -254,9 +254,9 @@ def summarize(
     for name in metrics:  # the mean where models tie; none where one has no score
         has_all = questions[name].transform("count") == n
         frame[name] = questions[name].rank().where(has_all)
-    both = pd.concat([frame, frame.assign(language="all")])
+    combined = pd.concat([frame, frame.assign(language="all")])
     counts = []
-    for language, group in both[both["model"] == names[0]].groupby("language", sort=False):
+    for language, group in combined[combined["model"] == names[0]].groupby("language", sort=False):
         reasons = [count for code, count in excluded.items() if language in (code, "all")]
         found = sum([Counter(group["status"]), *reasons], Counter[str]())
         counts.append({"language": language, "questions": len(group), **found})
@@ -269,9 +269,11 @@ def summarize(
     pairs = [("human", by) for by in (*metrics, "judge")] + [("judge", by) for by in metrics]
     return {
         "counts": counts,
-        "points": [r for by in ("judge", "human") for r in _means(both, by, "model", "rater", n)],
-        "positions": [*_means(both.sort_values("position"), "judge", "position", "rater", n)],
-        "metric_points": [r for by in metrics for r in _means(both, by, "model", "metric", n)],
+        "points": [
+            r for by in ("judge", "human") for r in _means(combined, by, "model", "rater", n)
+        ],
+        "positions": [*_means(combined.sort_values("position"), "judge", "position", "rater", n)],
+        "metric_points": [r for by in metrics for r in _means(combined, by, "model", "metric", n)],
         "pooled": [row for rater, by in pairs for row in _pooled(frame, rater, by)],
         "published_points": published_points if n == 6 else [],  # else on another scale
         "metrics_left_out": {

@@ -245,7 +245,7 @@ def find_label(
 
 def find_flags(criterion: str, sample: Mapping[str, Any], language: str) -> Iterator[str]:
     """Yield what is the matter with an answer: keys of `FLAGS`."""
-    several = several_languages(criterion)
+    multiple = several_languages(criterion)
     for name, value in sample.items():
         share = _share(value)
         if share is not None:
@@ -254,12 +254,12 @@ def find_flags(criterion: str, sample: Mapping[str, Any], language: str) -> Iter
             if (
                 rows in ("", language)
                 and flag
-                and not (several and flag in ("content_filter", "failed"))
+                and not (multiple and flag in ("content_filter", "failed"))
             ):
                 yield flag
             elif rows in ("", language) and share < 0.5 and base in IN_LANGUAGE:
                 yield "off_language"
-    if several:
+    if multiple:
         codes = list(mapping(mapping(sample.get("doc")).get("text")))
         position = str(codes.index(language)) if language in codes else ""
         outcomes = {

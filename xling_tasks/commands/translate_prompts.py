@@ -145,8 +145,8 @@ def _translate_custom(
                 done += 1
         failed = len(missing) - done
         n_missing, n_failed = n_missing + len(missing), n_failed + failed
-        left = f", {failed} could not be and are empty" if failed else ""
-        lines.append(f"{language_name(code)}: {many(done, 'text')} translated{left}")
+        failures = f", {failed} could not be and are empty" if failed else ""
+        lines.append(f"{language_name(code)}: {many(done, 'text')} translated{failures}")
     _refuse_nothing(path, n_missing, n_failed)
     every = [*data.languages, *(code for code in codes if code not in data.languages)]
     is_text = to.suffix.lower() in _TEXTS
@@ -155,8 +155,8 @@ def _translate_custom(
     if is_text and any(item.tags for question in data.questions for item in question.rubric):
         left_out.append("tags of criteria")
     counts = f"{many(len(data.questions), 'question')} in {many(len(every), 'language')}"
-    about = _about(translator, " (named in the column 'notes')")
-    return "\n".join([f"{to}: {counts}.", *lines, *about, f"Not in it: {', '.join(left_out)}."])
+    note = _about(translator, " (named in the column 'notes')")
+    return "\n".join([f"{to}: {counts}.", *lines, *note, f"Not in it: {', '.join(left_out)}."])
 
 
 def _custom_rows(

@@ -188,6 +188,6 @@ def statuses(data: PromptSet, path: Path = STATUS_FILE) -> dict[str, Counter[str
     for code, item in product(counts, data.prompts):
         if text := item["text"][code]:
             key = code, item["id"], text_digest(text)
-            given = [status for status in STATUSES if (*key, status) in read]
-            counts[code][given[-1] if given else STATUSES[0]] += 1
+            statuses = [status for status in STATUSES if (*key, status) in read]
+            counts[code][statuses[-1] if statuses else STATUSES[0]] += 1
     return counts

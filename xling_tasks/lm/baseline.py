@@ -187,12 +187,12 @@ def _yes_odds(context: str) -> float:
 def _language_of(context: str, question: str) -> str:
     """Return the language that the instruction names, else its own, else the question's."""
     instruction = context[: max(context.rfind(question), 0)]
-    known = {ALL_LANGUAGES[code].name: code for code in _advice_file()[0] if code in ALL_LANGUAGES}
-    if names_given := re.findall(rf"\bin ({'|'.join(known)})\b", instruction):
-        return known[names_given[-1]]
+    names = {ALL_LANGUAGES[code].name: code for code in _advice_file()[0] if code in ALL_LANGUAGES}
+    if names_given := re.findall(rf"\bin ({'|'.join(names)})\b", instruction):
+        return names[names_given[-1]]
     codes = identify_language([instruction, question])
     code = codes[0] if instruction and codes[0] != "en" else codes[1]
-    return code if code is not None and code in known.values() else "en"
+    return code if code is not None and code in names.values() else "en"
 
 
 def _advice(question: str, language: str, temperature: float, rng: random.Random) -> str:

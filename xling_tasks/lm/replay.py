@@ -79,9 +79,9 @@ class TaskLog:
         expected = _comparable(argument)
         chosen = [r for r in same_prompt if r.argument == expected]
         if not chosen:
-            known = "; ".join(dict.fromkeys(str(r.argument) for r in same_prompt))
+            candidates = "; ".join(dict.fromkeys(str(r.argument) for r in same_prompt))
             raise self.error(
-                request, f"{expected} is not among what was asked ({known}) in",
+                request, f"{expected} is not among what was asked ({candidates}) in",
                 "temperatures and --gen_kwargs",
             )  # fmt: skip
         return f"{digest} {shortest} {expected}", [text for r in chosen for text in r.responses]

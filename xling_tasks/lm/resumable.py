@@ -157,7 +157,7 @@ class ResumableLM:
     def _take_kept(self, slots: Mapping[int, Slot], responses: list[Any]) -> list[int]:
         """Fill in the responses that are kept; return the requests without one."""
         for cache in self._caches.values():
-            request_of = {key: i for i, (of, key) in slots.items() if of is cache}
+            request_of = {key: i for i, (store, key) in slots.items() if store is cache}
             for key, value in cache.get_many(request_of).items():
                 response = response_of(**value) if isinstance(value, dict) else tuple(value)
                 responses[request_of[key]] = response

@@ -60,7 +60,7 @@ def find_models(
     given, folders = list(map(parse_group, families or ())), with_inspect_logs(folders)
     groups = [] if families is None else [*given, *known_groups()]
     by_model: dict[tuple[str, str], list[tuple[Path, Results]]] = {}
-    others: set[str] = set()
+    external: set[str] = set()
     for item in folders:
         name, folder = named_folder(item)
         runs = read_results(folder)
@@ -76,12 +76,12 @@ def find_models(
             raise DataError(f"{folder}: holds several models; a name can stand for one only")
         for run in runs:
             by_model.setdefault((name, run.model), []).append((folder, run))
-            others |= {task for task, subject in run.places.items() if subject is None}
-    where = ", ".join(map(str, folders))
+            external |= {task for task, subject in run.places.items() if subject is None}
+    paths = ", ".join(map(str, folders))
     for group in given:
-        if not any(member(task, [group]) for task in others):
+        if not any(member(task, [group]) for task in external):
             raise DataError(
-                f"--family {group.pattern}: no task in {where} fits; {describe_tasks(others)}"
+                f"--family {group.pattern}: no task in {paths} fits; {describe_tasks(external)}"
             )
     names = _names({key: found[0][1] for key, found in by_model.items()})
     models = []
@@ -96,7 +96,7 @@ def find_models(
     if only_ours and not any(task.task_key for model in models for task in model.tasks.values()):
         notes = [note for model in models for note in model.notes if "why" in note]
         reasons = "; ".join(f"{note['task']}: {note['why']}" for note in notes)
-        raise DataError(f"{where}: nothing in it can be read: {reasons}")
+        raise DataError(f"{paths}: nothing in it can be read: {reasons}")
     return models
 
 

@@ -27,13 +27,13 @@ def check_keys(config: Mapping[str, Any], read: frozenset[str]) -> None:
     kind = "generate_until" if "generation_kwargs" in read else "loglikelihood"
     fixed = {**_FIXED, "output_type": kind}
     arguments = config.get("dataset_kwargs") or {}
-    unread = [
+    ignored = [
         *(k for k, v in config.items() if k not in ALWAYS_READ | read and v != fixed.get(k)),
         *(f"dataset_kwargs.{key}" for key in sorted(arguments.keys() - {"record", "language"})),
     ]
-    if unread:
+    if ignored:
         raise SettingError(
-            f"{config.get('task')}: the task file sets {', '.join(unread)}, which this task does "
+            f"{config.get('task')}: the task file sets {', '.join(ignored)}, which this task does "
             "not read; leave it out. --metadata names other data (data_dir) and prompts "
             "(prompt_templates)"
         )
@@ -111,10 +111,10 @@ def find_refused(template: Callable[..., Any], turns: list[dict[str, str]]) -> s
 
     The harness drops a system turn that a template refuses (lm-evaluation-harness #2069).
     """
-    rest = [turn for turn in turns if turn["role"] != "system"]
+    dialogue = [turn for turn in turns if turn["role"] != "system"]
     try:
         prompt = template(turns, add_generation_prompt=True)
-        if len(rest) < len(turns) and prompt == template(rest, add_generation_prompt=True):
+        if len(dialogue) < len(turns) and prompt == template(dialogue, add_generation_prompt=True):
             return "it has no system turn"
     except Exception as error:  # jinja2's TemplateError, or whatever a template raises
         return (str(error).strip() or type(error).__name__).splitlines()[0]

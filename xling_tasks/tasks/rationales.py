@@ -77,9 +77,9 @@ def letters_of(
             return None
         before, *after = _END.split(stripped, maxsplit=1)
         text = after[0] if after and any(map(str.isalnum, after[0])) else before
-    stated = _ft_letters(text) if fine_tuned else text
+    marked = _ft_letters(text) if fine_tuned else text
     return read_letters(
-        stated, doc["options"], several=doc["several"], cut=cut, question=doc.get("question", "")
+        marked, doc["options"], several=doc["several"], cut=cut, question=doc.get("question", "")
     )
 
 

@@ -73,8 +73,8 @@ def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
     Returns:
         Language -> how many prompts are cut, of how many; empty where none is.
     """
-    count, room = token_counter(task.run.lm), context_length(task.run.lm)
-    if count is None or room is None:
+    count, limit = token_counter(task.run.lm), context_length(task.run.lm)
+    if count is None or limit is None:
         return {}
     lengths = functools.cache(count)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -83,10 +83,10 @@ def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
         of_doc = list(same)
         codes = task.prompt_languages(of_doc[0].doc)
         for number, instance in enumerate(of_doc):
-            context, more = instance.args
-            needed = int(more.get("max_gen_toks", 0)) if task.generates else lengths(more)
+            context, kwargs = instance.args
+            needed = int(kwargs.get("max_gen_toks", 0)) if task.generates else lengths(kwargs)
             count_of = counts[codes[number * len(codes) // len(of_doc)]]
-            count_of.update(asked=1, cut=lengths(context) + needed > room)
+            count_of.update(asked=1, cut=lengths(context) + needed > limit)
     total: dict[str, Counter[str]] = defaultdict(Counter)
     for part in task.run.all_gather(dict(counts)):
         for code, count_of in part.items():
@@ -97,7 +97,7 @@ def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
             "%s: %d of %d prompts (%s) and the room for their answers are longer than the model's "
             "context of %d tokens: they lose their beginning, which has the question. Set a longer "
             "context (--model_args max_length=...) or less room (--gen_kwargs max_gen_toks=...)",
-            task.config.task, n, asked, code, room,
+            task.config.task, n, asked, code, limit,
         )  # fmt: skip
     return cut
 
@@ -182,8 +182,8 @@ def warn_of_missing(task: str, recorded: Mapping[str, Any]) -> None:
         if name.startswith(start) and isinstance(value, float) and value > 0
     ]
     if problems:
-        more = f", and {len(problems) - 6} more" if len(problems) > 6 else ""
-        log.warning("%s: %s%s", task, "; ".join(problems[:6]), more)
+        remaining = f", and {len(problems) - 6} more" if len(problems) > 6 else ""
+        log.warning("%s: %s%s", task, "; ".join(problems[:6]), remaining)
     repeated = recorded.get("repeated_responses") or 0
     if repeated > _REPEATED and (recorded.get("n_responses") or 0) >= _FEW:
         log.warning(

@@ -45,8 +45,8 @@ def add_instruction(turns: Sequence[Turn], instruction: str | None) -> list[dict
     if not instruction:
         return [dict(turn) for turn in turns]
     contents = [instruction, *(turn["content"] for turn in turns if turn["role"] == "system")]
-    rest = [dict(turn) for turn in turns if turn["role"] != "system"]
-    return [{"role": "system", "content": "\n\n".join(contents)}, *rest]
+    dialogue = [dict(turn) for turn in turns if turn["role"] != "system"]
+    return [{"role": "system", "content": "\n\n".join(contents)}, *dialogue]
 
 
 class RubricTask(HealthTask):
@@ -153,9 +153,9 @@ class RubricTask(HealthTask):
     def _row(
         self, doc: Mapping[str, Any], answer: str, results: Sequence[RubricItemResult] | None
     ) -> GradedAnswer:
-        about = self.answer_language().of_answer(answer)
+        language = self.answer_language().of_answer(answer)
         if self.judge is None:
-            return GradedAnswer(about)
+            return GradedAnswer(language)
         if results is None:
             empty = RubricItemResult(None if is_failed(answer) else False)
             results = (empty,) * len(doc["criteria"])
@@ -173,7 +173,7 @@ class RubricTask(HealthTask):
         }
         repaired = [sum(item.repaired for item in results), len(results)]
         groups = self._score_groups(doc, met, score)
-        return GradedAnswer(about, met, bool(reasons), repaired, score, groups, record)
+        return GradedAnswer(language, met, bool(reasons), repaired, score, groups, record)
 
     def _score_groups(
         self, doc: Mapping[str, Any], met: Sequence[bool | None], score: float | None

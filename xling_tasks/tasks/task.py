@@ -256,8 +256,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def prompt_templates(self) -> dict[str, PromptTemplate]:
         """Return the prompts that this task uses, by name."""
-        others = {n: self.templates.get(n, "en") for n in self.other_prompts if self.uses(n)}
-        return {self.prompt_name: self.template, **others}
+        templates = {n: self.templates.get(n, "en") for n in self.other_prompts if self.uses(n)}
+        return {self.prompt_name: self.template, **templates}
 
     def uses(self, prompt: str) -> bool:
         """Return whether the settings name the model that reads a prompt."""

@@ -99,16 +99,16 @@ def find_tasks(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, li
         if key is not None and key.dataset == "mmedbench"
     }
     if ft is None:
-        there = {
+        languages = {
             criterion.endswith("_ft")
             for criterion, _ in newest
             if criterion.removesuffix("_ft").removeprefix("mmedbench_") in kinds
         }
-        if len(there) > 1:
+        if len(languages) > 1:
             raise DataError(
                 f"{out}: holds tasks for fine-tuned models and others; say --ft or --no-ft"
             )
-        ft = there == {True}
+        ft = languages == {True}
     tasks: dict[str, list[TaskResults]] = {}
     problems = []
     for kind in kinds:

@@ -179,16 +179,16 @@ def _name_fields(
             words[name] = name, translated_to or of_file.code
         elif name.startswith("content_") and name != "content_id":
             words[name] = name, name.removeprefix("content_")
-    stated = row.get("language", row.get("lang"))
-    if stated is not None:
-        words["content"] = "language", stated
+    code = row.get("language", row.get("lang"))
+    if code is not None:
+        words["content"] = "language", code
     elif translated_to and not words:
         words["content"] = "translation_info.lang", translated_to
     fields = {"content": of_file}
-    for name, (place, word) in words.items():
+    for name, (position, word) in words.items():
         language = language_of(word) if isinstance(word, str) else None
         if language is None:
-            raise DataError(f"{location}, {place!r}: {unknown_language(str(word))}")
+            raise DataError(f"{location}, {position!r}: {unknown_language(str(word))}")
         fields[name] = language
     codes = {fields[name].code for name in words.keys() - {"content"}}
     if "content" not in words and codes and "en" not in codes and of_file.code in ("en", *codes):

@@ -183,8 +183,8 @@ def count_usable(dataset: CustomDataset) -> dict[str, dict[str, int]]:
 
 def list_questions(ids: Sequence[str], maximum: int = 12) -> str:
     """Return questions in words."""
-    more = f" and {len(ids) - maximum} more" if len(ids) > maximum else ""
-    text = ", ".join(ids[:maximum]) + more
+    remaining = f" and {len(ids) - maximum} more" if len(ids) > maximum else ""
+    text = ", ".join(ids[:maximum]) + remaining
     return f"question {text}" if len(ids) == 1 else f"{many(len(ids), 'question')} ({text})"
 
 
