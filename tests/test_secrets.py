@@ -13,6 +13,7 @@ from xling_tasks.errors import SettingError
 from xling_tasks.models.http_api import ApiRequest
 from xling_tasks.models.transport import ModelClient
 from xling_tasks.secrets import (
+    is_secret,
     printable,
     public,
     redact,
@@ -102,6 +103,7 @@ def test_other_texts_stay(text):
 def test_arguments_that_hold_keys_are_named():
     args = {"api_key": "x", "model": "m", "eos_token": "</s>", "auth_token": None, "a": SECRET}
     assert secrets_in(args) == ["api_key", "a"]
+    assert not is_secret("tokenizer") and is_secret("hf_token") and is_secret("Authorization")
     gone = {"header": "<redacted>", "b": ["<redacted>"]}
     assert redact({"header": {"x": 1}, "b": [SECRET]}) == gone
 

@@ -104,7 +104,7 @@ def test_a_service_that_ended_a_run_and_works_again_is_given_time(serve, caplog)
     served = serve(lambda prompt: time.sleep(0.4) or f"re: {prompt}")
     asked = judge(served, model_args={**served.spec()["model_args"], "num_concurrent": 4})
     served.fail_with = 500
-    with pytest.raises(ServiceUnavailable, match="24 requests in a row failed; status 500: 24"):
+    with pytest.raises(ServiceUnavailable, match="requests in a row failed; status 500: "):
         asked.generate([str(i) for i in range(24)])
     served.fail_with = None
     assert asked.generate(["a", "b"]) == ["re: a", "re: b"]

@@ -223,30 +223,15 @@ def test_a_refused_batch_says_why_and_is_forgotten(service, judge, tmp_path):
     assert all(not reply.outcome for reply in judge().generate(PROMPTS))
 
 
-def test_equal_requests_have_a_reply_each_also_after_a_kill(service, tmp_path):
-    """Three equal requests; one reply is kept when the run ends, and the others are the other two."""
+def test_equal_requests_have_a_reply_each(service, tmp_path):
     service.fate = lambda prompt, attempt: f"draw {attempt}"
     lm = Backend("judge", ModelConfig.parse("judge", service.spec()), False).lm
     interface = batches.BatchInterface("the model", lm, tmp_path)
     context = lm.apply_chat_template([{"role": "user", "content": "draw"}])
     request = ApiRequest(context, {"temperature": 1.0, "until": ["x"]})
-
-    def ask(n, keep=lambda i, response: None):
-        client = ModelClient("the model", lm, {"max_retries": 3}, batches=interface)
-        return [str(reply) for reply in client.send([request] * n, keep)]
-
-    kept = []
-
-    def keep_one(i, response):
-        if kept:
-            raise KeyboardInterrupt
-        kept.append(str(response))
-
-    with pytest.raises(KeyboardInterrupt):
-        ask(3, keep_one)
-    assert sorted([*kept, *ask(2)]) == ["draw 0", "draw 1", "draw 2"]
-    assert len(service.batches) == 1 and interface.noted.get_all() == {}
-    assert ask(1) == ["draw 3"]
+    client = ModelClient("the model", lm, {"max_retries": 3}, batches=interface)
+    assert sorted(map(str, client.send([request] * 3))) == ["draw 0", "draw 1", "draw 2"]
+    assert interface.noted.get_all() == {} and client.send([request]) == ["draw 3"]
 
 
 def test_a_run_by_batches_scores_as_one_by_calls(service, serve, run, tmp_path):

@@ -96,7 +96,6 @@ class BatchInterface:
             remaining[hashlib.sha256(text.encode()).hexdigest()[:40]].append(i)
         positions_of: dict[str, dict[str, int]] = defaultdict(dict)
         for key, batch in self.noted.get_all().items():
-            # Of equal requests the first were taken before a run ended.
             for request in reversed(batch["ids"]) if key.startswith(prefix) else ():
                 if positions := remaining[request.partition(".")[0]]:
                     positions_of[key][request] = positions.pop()

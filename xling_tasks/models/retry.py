@@ -125,8 +125,7 @@ class CircuitBreaker:
         """Raise ServiceUnavailable if the service is; `n_requests` were all that there are."""
         silent = time.monotonic() - self._since
         # One that answers some requests with an error may still be generating for others.
-        unknown = not self._responded and not self.outstanding
-        if unknown and self._malformed >= MAX_MALFORMED:
+        if not (self._responded or self.outstanding) and self._malformed >= MAX_MALFORMED:
             raise self.unavailable("no completion in anything that it sent; check base_url")
         if self._attempts >= 3 and silent > self._policy.silence:
             raise self.unavailable(f"no response for {silent:.0f} s")
