@@ -41,6 +41,3 @@ SAMPLES = {
     "a row twice": in_bytes(samples_of, lambda b: b + b.split(b"\n")[0] + b"\n"),
 }
 """Damage to a file of samples."""
-
-UNREAD: set[str] = set()
-"""What some command does not read."""

@@ -21,7 +21,7 @@ FAST = {"k": 2, "encoder": False, "source_encoder": False, "topic_seeds": 0}
 def test_all_tasks_over_one_file_and_a_language_that_nobody_knows(run, tmp_path, caplog):
     rows = [{key: text for key, text in row.items() if text} for row in FEW]
     for row in rows:
-        row |= {"question_dag_Latn": f"Bo n-soya {row['id']}?", "answer_dag_Latn": "Kom.",
+        row |= {"question_dag_Latn": f"Bo n-soya {row['id']}?", "answer_dag_Latn": f"Kom {row['id']}.",
                 "options_en": ["rest", "salt"], "options_pt": ["repouso", "sal"], "correct": "A"}  # fmt: skip
     path = write_lines(tmp_path / "clinic.jsonl", rows)
     metadata = {"data_dir": str(path), **FAST}

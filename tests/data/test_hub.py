@@ -18,22 +18,23 @@ from xling_tasks.errors import DataError
 from xling_tasks.data import mmedbench, xlinghealth
 from xling_tasks.data.custom.dataset import load_custom_dataset
 from xling_tasks.data.dataset_info import DATASETS
-key, place = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
-try:
-    if key == "own":
-        data = load_custom_dataset(place)
-        print(len(data.questions), data.info.key, data.provenance["revision"])
-        raise SystemExit
-    of = mmedbench if key == "mmedbench" else xlinghealth
-    data = of.load(DATASETS[key], *(("fr", "test", place) if of is mmedbench else (place,)))
-    print(data.n_rows, *(data.provenance[name] for name in ("name", "revision", "files")))
-except DataError as error:
-    print("DataError:", error)
+for word in sys.argv[1:]:
+    key, _, place = word.partition("=")
+    try:
+        if key == "own":
+            data = load_custom_dataset(place)
+            print(len(data.questions), data.info.key, data.provenance["revision"])
+            continue
+        module = mmedbench if key == "mmedbench" else xlinghealth
+        given = ("fr", "test", place or None) if module is mmedbench else (place or None,)
+        data = module.load(DATASETS[key], *given)
+        print(data.n_rows, *(data.provenance[name] for name in ("name", "revision", "files")))
+    except DataError as error:
+        print("DataError:", error)
 """
 NOBODY = "http://127.0.0.1:9"
 LIVEQA = b"".join((SAMPLE_FOLDER / "xlinghealth_demo.jsonl").read_bytes().splitlines(True)[:10])
-LINE = {"question": "q", "options": {"A": "x", "B": "y"}, "answer_idx": "A"}
-FRENCH = json.dumps(LINE).encode()
+FRENCH = json.dumps({"question": "q", "options": {"A": "x", "B": "y"}, "answer_idx": "A"}).encode()
 
 
 def zipped() -> bytes:
@@ -43,54 +44,49 @@ def zipped() -> bytes:
     return content.getvalue()
 
 
-FILES = {
-    "liveqa": {"README.md": b"", "data/LiveQA.jsonl": LIVEQA, "data/HealthQA.jsonl": b"x"},
-    "mmedbench": {"MMedBench.zip": zipped(), "README.md": b""},
+LIVEQA_FILES = {"README.md": b"", "data/LiveQA.jsonl": LIVEQA, "data/HealthQA.jsonl": b"x"}
+REPOSITORIES = {
+    "claws-lab/XLingHealth": LIVEQA_FILES,
+    "Henrychur/MMedBench": {"MMedBench.zip": zipped(), "README.md": b""},
+    "me/copy": LIVEQA_FILES,
+    "me/loose": {"Test/French.jsonl": FRENCH},  # in the place of the zip
+    "me/empty": {"README.md": b""},
+    "me/exam": {"data/exam.jsonl": b'{"question_en": "a?"}', "README.md": b""},
 }
-READ = {
-    "liveqa": f"10 claws-lab/XLingHealth {SHA} ['LiveQA.jsonl']",
-    "mmedbench": f"2 Henrychur/MMedBench {SHA} ['MMedBench.zip', 'MMedBench/Test/French.jsonl']",
-}
+READ = [
+    f"10 claws-lab/XLingHealth {SHA} ['LiveQA.jsonl']",
+    f"2 Henrychur/MMedBench {SHA} ['MMedBench.zip', 'MMedBench/Test/French.jsonl']",
+]
 
 
-@pytest.mark.parametrize("key", FILES)
-def test_the_repository_is_read_once_at_a_recorded_revision_and_serves_offline(hub, tmp_path, key):
-    hub.repositories = {"": FILES[key]}
-    assert ask(hub.url, tmp_path, SCRIPT, key).strip() == READ[key]
+def test_repositories_are_read_once_at_a_recorded_revision_and_serve_offline(hub, tmp_path):
+    hub.repositories = REPOSITORIES
+    words = ("liveqa", "mmedbench", "liveqa=me/copy@v2", "mmedbench=me/loose", "mmedbench=me/empty",
+             "liveqa=me/empty", "own=me/exam")  # fmt: skip
+    lines = ask(hub.url, tmp_path, SCRIPT, *words).splitlines()
+    assert lines[:2] == READ and lines[6] == f"1 exam {SHA}"
+    assert lines[2].startswith(f"10 me/copy {SHA}") and lines[3].startswith(f"1 me/loose {SHA}")
+    assert "data_dir=me/empty: no" in lines[4]
+    assert "data_dir=me/empty: no LiveQA in the repository" in lines[5]
+    assert any("/api/datasets/me/copy/revision/v2" in path for path in hub.asked)
     assert not any("README" in path or "HealthQA.jsonl" in path for path in hub.asked)
     # On a machine that is offline, or that only cannot reach the Hub.
     for offline in (True, False):
-        assert ask(NOBODY, tmp_path, SCRIPT, key, offline=offline).strip() == READ[key]
+        again = ask(NOBODY, tmp_path, SCRIPT, *words[:2], offline=offline).splitlines()
+        assert again == READ
 
 
-def test_another_repository_and_revision(hub, tmp_path):
-    hub.repositories = {"": FILES["liveqa"]}
-    said = ask(hub.url, tmp_path, SCRIPT, "liveqa", "me/copy@v2")
-    assert said.startswith(f"10 me/copy {SHA}")
-    assert any("/api/datasets/me/copy/revision/v2" in path for path in hub.asked)
-    # Loose files in the place of the zip; and none.
-    hub.repositories = {"": {"Test/French.jsonl": FRENCH}}
-    assert ask(hub.url, tmp_path, SCRIPT, "mmedbench", "me/loose").startswith(f"1 me/loose {SHA}")
-    hub.repositories = {"": {"README.md": b""}}
-    assert "data_dir=me/empty: no" in ask(hub.url, tmp_path, SCRIPT, "mmedbench", "me/empty")
-    assert "data_dir=me/no: no LiveQA in the repository" in ask(
-        hub.url, tmp_path, SCRIPT, "liveqa", "me/no"
+def test_who_may_not_or_cannot_fetch_it_is_told_how_to_go_on(hub, tmp_path):
+    hub.repositories, hub.gated = REPOSITORIES, True
+    needed = (
+        ("accept its terms", "HF_TOKEN", "XLingHealth_Dataset", "xlinghealth_demo"),
+        ("download MMedBench.zip of", "cc-by-nc-4.0", "data_dir=", "mmedbench_demo"),
     )
-    # Questions of one's own.
-    hub.repositories = {"": {"data/exam.jsonl": b'{"question_en": "a?"}', "README.md": b""}}
-    assert ask(hub.url, tmp_path, SCRIPT, "own", "me/exam") == f"1 exam {SHA}\n"
-
-
-@pytest.mark.parametrize(("key", "needed"), [
-    ("liveqa", ("accept its terms", "HF_TOKEN", "XLingHealth_Dataset", "xlinghealth_demo")),
-    ("mmedbench", ("download MMedBench.zip of", "cc-by-nc-4.0", "data_dir=", "mmedbench_demo")),
-])  # fmt: skip
-def test_who_may_not_or_cannot_fetch_it_is_told_how_to_go_on(hub, tmp_path, key, needed):
-    hub.repositories, hub.gated = {"": FILES[key]}, True
     for url, offline in ((hub.url, False), (NOBODY, True)):
-        said = ask(url, tmp_path, SCRIPT, key, offline=offline)
-        assert said.startswith("DataError: ") and "could not be fetched from the Hub" in said
-        assert [part for part in needed if part not in said] == [] and said.count("\n") == 1
+        lines = ask(url, tmp_path, SCRIPT, "liveqa", "mmedbench", offline=offline).splitlines()
+        for line, parts in zip(lines, needed, strict=True):
+            assert line.startswith("DataError: ") and "could not be fetched from the Hub" in line
+            assert [part for part in parts if part not in line] == []
 
 
 def test_local_files_go_first_and_what_is_neither_is_said(tmp_path, monkeypatch):

@@ -111,9 +111,6 @@ def annotate(options: argparse.Namespace) -> str:
     )
 
 
-# Items
-
-
 _HINTS = {
     LABEL: "The page needs correctness with a judge: lm_eval --metadata '{\"judge\": {...}}' "
     "--output_path ... --log_samples; --model xling_replay judges logged answers.",
@@ -233,9 +230,6 @@ def _newest(options: argparse.Namespace, criteria: set[str]) -> list[tuple[Any, 
     return [(key, task) for key, task in newest if key.dataset in datasets]
 
 
-# The sample
-
-
 def draw(items: Sequence[Item], language: str, n: int, seed: int) -> list[Item]:
     """Draw N items of a language, stratified, in random order.
 
@@ -263,9 +257,6 @@ def allocate(counts: Mapping[str, int], n: int) -> dict[str, int]:
         name = max(open_strata, key=lambda s: (not sizes[s], counts[s] / (2 * sizes[s] + 1)))
         sizes[name] += 1
     return sizes
-
-
-# The page
 
 
 def page_data(

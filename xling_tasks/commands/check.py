@@ -92,9 +92,6 @@ def _run(name: str, inspect: Callable[[], Iterable[Line]]) -> list[Line]:
     return lines
 
 
-# Packages and settings
-
-
 def check_packages() -> Iterator[Line]:
     """Compare the installed versions with the requirements, for each extra."""
     extras = metadata("xling-tasks").get_all("Provides-Extra") or []
@@ -147,9 +144,6 @@ def check_settings(words: Iterable[str]) -> tuple[Settings, list[Line]]:
     if not lines:
         lines.append(Line("settings", OK, f"given: {', '.join(right)}" if right else "defaults"))
     return Settings.parse(right, {}), lines
-
-
-# Data
 
 
 def check_data(settings: Settings) -> Iterator[Line]:
@@ -206,9 +200,6 @@ def _check_hub(repository: str) -> Line:
         text = f"Hub {repository}: cannot be reached ({type(error).__name__})"
         return Line("data", WARN, text, f"check the network; {folder}")
     return Line("data", OK, f"Hub {repository}: may be downloaded")
-
-
-# Models
 
 
 def _models(settings: Settings) -> Iterator[tuple[str, ModelConfig | None]]:

@@ -51,7 +51,13 @@ def cost(options: argparse.Namespace) -> str:
     prices = dict(map(parse_price, options.price))
     metadata = read_metadata(options.metadata)
     tasks = load_tasks(options.tasks, metadata)
-    _refuse_unknown_models(Settings.parse(metadata, None))
+    settings = Settings.parse(metadata, None)
+    models = {"answer_extractor": settings.answer_extractor, "translator": settings.translator}
+    models |= {settings.judge_role(at): judge.spec for at, judge in enumerate(settings.jurors)}
+    for role, config in models.items():  # refuse what no run could ask; nothing is asked here
+        special = (SELF, SEQ2SEQ) if role == "translator" else (SELF,)
+        if config is not None and config.model not in special:
+            find_model_class(role, config.model)
     entries = [entry for task in tasks for entry in costs(task, options.limit, count)]
     sums: dict[tuple[str, str], Cost] = {}  # per role and kind, over all tasks and languages
     for entry in entries:
@@ -96,24 +102,8 @@ def _notes(
             )
 
 
-def _refuse_unknown_models(settings: Settings) -> None:
-    """Refuse what no run could ask; nothing is asked here."""
-    models = {"answer_extractor": settings.answer_extractor, "translator": settings.translator}
-    models |= {
-        settings.judge_role(index): judge.spec for index, judge in enumerate(settings.jurors)
-    }
-    for role, config in models.items():
-        local = (SELF, SEQ2SEQ) if role == "translator" else (SELF,)
-        if config is not None and config.model not in local:
-            find_model_class(role, config.model)
-
-
 def load_tasks(names: str, metadata: dict[str, Any]) -> list[HealthTask]:
-    """Load our tasks that names, groups and patterns stand for.
-
-    Raises:
-        SettingError: If a name is none of ours.
-    """
+    """Load our tasks that names, groups and patterns stand for."""
     from lm_eval.tasks import TaskManager
 
     manager = TaskManager(
@@ -208,11 +198,7 @@ def _price(entry: Cost, prices: Mapping[str, tuple[float, float]]) -> dict[str, 
 
 
 def load_counter(name: str) -> Callable[[str], int]:
-    """Load a Hugging Face tokenizer (extra `hf`), and return a counter of tokens.
-
-    Raises:
-        SettingError: If it cannot be loaded.
-    """
+    """Load a Hugging Face tokenizer (extra `hf`), and return a counter of tokens."""
     try:
         from transformers import AutoTokenizer
 

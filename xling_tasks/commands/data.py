@@ -86,15 +86,8 @@ def counted_datasets(settings: Settings) -> Iterator[tuple[str, str, Callable[[]
         yield info.key, info.licence, partial(mmedbench, info)
 
 
-# Users' own questions
-
-
 def new_dataset(options: argparse.Namespace) -> str:
-    """Write an example of a user's own file.
-
-    Raises:
-        DataError: If the file exists, or is of an unknown kind.
-    """
+    """Write an example of a user's own file."""
     to = options.file
     if options.rubric:
         if to.suffix.lower() != ".jsonl":
@@ -126,11 +119,7 @@ def example_rows(*, long: bool = False) -> list[dict[str, str]]:
 
 
 def check_dataset(options: argparse.Namespace) -> Screen:
-    """Show what was understood of a file, what is odd, and what each task can use.
-
-    Raises:
-        DataError: If the file cannot be read at all.
-    """
+    """Show what was understood of a file, what is odd, and what each task can use."""
     path = options.file
     dataset, problems = read_custom_dataset(find_files(str(path)))
     warnings, languages, usable = [], [], {}
@@ -215,15 +204,12 @@ def next_steps(path: Path, counts: Mapping[str, Mapping[str, int]], refused: boo
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `xling data`, `data list`, `data new` and `data check`."""
-    add_metadata(parser)
-    add_json(parser)
-    parser.set_defaults(run=list_datasets)
     kinds = parser.add_subparsers(title="more", metavar="{list,new,check}")
     summary = "list the datasets, with the rows that cannot be used"
-    listing = kinds.add_parser("list", help=summary, description=summary)
-    add_metadata(listing)
-    add_json(listing)
-    listing.set_defaults(run=list_datasets)
+    for listing in (parser, kinds.add_parser("list", help=summary, description=summary)):
+        add_metadata(listing)
+        add_json(listing)
+        listing.set_defaults(run=list_datasets)
     summary = "write an example of your own questions to fill in"
     new = kinds.add_parser("new", help=summary, description=summary)
     text = "the new file; its ending names the format"

@@ -82,9 +82,6 @@ def read_metadata(words: Sequence[str]) -> dict[str, Any]:
     """Read settings as `lm_eval --metadata` does: JSON objects and key=value words.
 
     `a=1,b=2` is two settings as in `lm_eval`; commas in lists and paths stay.
-
-    Raises:
-        SettingError: If a word is neither.
     """
     settings: dict[str, Any] = {}
     for word in words:
@@ -115,11 +112,7 @@ _EXAMPLES = {
 def settings_with(
     options: argparse.Namespace, *roles: str
 ) -> tuple[Settings, tuple[ModelConfig, ...]]:
-    """Parse `--metadata` and `--languages`; return the settings and the models in ROLES.
-
-    Raises:
-        SettingError: If one is wrong, or a role has no model, with an example.
-    """
+    """Parse `--metadata` and `--languages`; return the settings and the models in ROLES."""
     metadata = read_metadata(options.metadata)
     if getattr(options, "languages", None):
         metadata["languages"] = options.languages
@@ -133,11 +126,7 @@ def settings_with(
 
 
 def chosen(option: str, words: str | None, known: Iterable[str], lacks: str) -> list[str]:
-    """Return the comma-separated words of an option, each once; every known one without it.
-
-    Raises:
-        SettingError: If none is there, or one is not known; LACKS says of it such as `no samples`.
-    """
+    """Return the comma-separated words of an option, each once; every known one without it."""
     known = list(dict.fromkeys(known))
     if words is None:
         return known

@@ -47,9 +47,9 @@ Rows = list[dict[str, Any]]
 _KEYS = ("language", "question_id", "model", "status", "position", "rank", "human_rank")
 _SCHEMA = structured.object_schema(reasoning="string", ranking=structured.array_schema("integer"))
 _NOTES = """\
-Points: n for the best of n models, 1 for the last, with Student's 95% interval. A judge without a
-bias for a position gives all positions the same mean. Kendall's tau-b is over the mean points of
-every model in every language (Figure 4); published_tau is of people on six models."""
+Points: n for the best of n models, 1 for the last, with Student's 95% interval; a judge without a
+bias gives all positions the same. Kendall's tau-b: of mean points by model and language (Figure 4).
+published_tau: people on six models."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

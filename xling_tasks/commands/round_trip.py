@@ -70,7 +70,12 @@ def measure(
     prompts: PromptTemplates,
 ) -> list[dict[str, Any]]:
     """Translate, extract and verify claims; return a row of scores per language."""
-    back = {code: _translate_twice(texts, code, translator) for code in codes}
+    back: dict[str, list[str | None]] = {}
+    for code in codes:
+        there = translator.translate(texts, "en", code)
+        known = [text for text in there if text is not None]
+        again = dict(zip(known, translator.translate(known, code, "en"), strict=True))
+        back[code] = [None if text is None else again[text] for text in there]
     every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))
     extractions = extract_claims(every, prompts.get("claims", "en"), judge)
     claims = {text: found.claims for text, found in zip(every, extractions, strict=True)}
@@ -102,13 +107,6 @@ def measure(
             "published": next((figure.value for figure in printed), None),
         })  # fmt: skip
     return rows
-
-
-def _translate_twice(texts: Sequence[str], code: str, translator: Translator) -> list[str | None]:
-    forward = translator.translate(texts, "en", code)
-    translated = [text for text in forward if text is not None]
-    back = dict(zip(translated, translator.translate(translated, code, "en"), strict=True))
-    return [None if text is None else back[text] for text in forward]
 
 
 def _read_texts(path: Path | None) -> list[str]:

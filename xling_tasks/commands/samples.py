@@ -87,20 +87,15 @@ def samples(options: argparse.Namespace) -> str:
             write_group(to, position, group, sources)
             for position, (group, sources) in enumerate(groups.items())
         ]
-        content = {"groups": index, "flags": FLAGS}
-        (to / "index.html").write_text(make_page(content), encoding="utf-8", newline="\n")
+        page = html.render(
+            "samples.html", script=read_page_file("reading.js") + read_page_file("samples.js"),
+            title="Samples", models=words.join(words.unique(group["model"] for group in index)),
+            content=html.as_block({"groups": index, "flags": FLAGS}), command="xling samples",
+            version=__version__,
+        )  # fmt: skip
+        (to / "index.html").write_text(page, encoding="utf-8", newline="\n")
     total = sum(group["n"] for group in index)
     return "\n".join([*notes, f"{to / 'index.html'}: {many(total, 'question')}"])
-
-
-def make_page(content: Mapping[str, Any]) -> str:
-    """Return the page; CONTENT has its groups, and what flags mean."""
-    script = read_page_file("reading.js") + read_page_file("samples.js")
-    names = words.unique(group["model"] for group in content["groups"])
-    return html.render(
-        "samples.html", script=script, title="Samples", models=words.join(names),
-        content=html.as_block(content), command="xling samples", version=__version__,
-    )  # fmt: skip
 
 
 def find_groups(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
 
 from xling_tasks.commands import options as arguments
 from xling_tasks.commands.cost import load_tasks
@@ -18,16 +16,18 @@ from xling_tasks.output import many, refuse_file, table
 
 
 def topics(options: argparse.Namespace) -> str:
-    """Ask about every question once, write question -> topic, and say how many each has.
-
-    Raises:
-        SettingError: If no judge is set.
-        DataError: If the list cannot be read, or the new file exists.
-    """
+    """Ask about every question once, write question -> topic, and say how many each has."""
     settings, (spec,) = arguments.settings_with(options, "judge")
     names = TOPICS if options.list is None else read_list(options.list)
     refuse_file(options.to)
-    texts = _texts(load_tasks(options.tasks, arguments.read_metadata(options.metadata)))
+    texts: dict[str, str] = {}  # by id; of several languages the English one
+    for task in load_tasks(options.tasks, arguments.read_metadata(options.metadata)):
+        for doc in task.test_docs():
+            text = doc.get("question") or (doc.get("text") or {}).get("en") or ""
+            choices = (doc.get("options") or {}).items()
+            if doc.get("language") == "en" or str(doc["question_id"]) not in texts:
+                lines = [text, *(f"{letter}. {option}" for letter, option in choices)]
+                texts[str(doc["question_id"])] = "\n".join(lines)
     judge = load_backend("judge", spec, settings.xling_cache)
     judge.check()
     prompt = PromptTemplates(settings.prompt_templates).get("topic", "en")
@@ -47,19 +47,6 @@ def topics(options: argparse.Namespace) -> str:
         f"{table(rows)}\n\n{options.to}: {many(len(topic_of), 'question')}, "
         f"{counts[UNCLASSIFIED]} of them {UNCLASSIFIED}. Judge: {judge.signature}"
     )
-
-
-def _texts(tasks: Sequence[Any]) -> dict[str, str]:
-    """Return the text of each question by id; of several languages the English one."""
-    texts: dict[str, str] = {}
-    for task in tasks:
-        for doc in task.test_docs():
-            text = doc.get("question") or (doc.get("text") or {}).get("en") or ""
-            options = doc.get("options") or {}
-            lines = [text, *(f"{letter}. {option}" for letter, option in options.items())]
-            if doc.get("language") == "en" or str(doc["question_id"]) not in texts:
-                texts[str(doc["question_id"])] = "\n".join(lines)
-    return texts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

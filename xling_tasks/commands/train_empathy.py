@@ -104,7 +104,11 @@ def train_empathy(options: argparse.Namespace) -> str:
         scores = score(model, [data.pairs[index] for index in parts.test])
         sizes = {name: len(part) for name, part in parts._asdict().items()}
         card["seeds"].append({"seed": seed, "rows": sizes, **details, "test": scores})
-        card["mean"] = _mean_over_seeds(card["seeds"])
+        card["mean"] = {name: {} for name in MECHANISMS}
+        for name, metric in product(MECHANISMS, _METRICS):
+            values = [entry["test"][name][metric] for entry in card["seeds"]]
+            deviation = statistics.stdev(values) if len(values) > 1 else None
+            card["mean"][name] |= {metric: statistics.fmean(values), f"{metric}_sd": deviation}
         if seed == seeds[0]:
             description = {key: card[key] for key in ("backend", "data", "trained_with")}
             save_classifier(model, folder, {**description, "seed": seed})
@@ -147,17 +151,6 @@ def score(model: Model, pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:
             "present": 100 * sum(gold) / len(gold),
         }
     return scores
-
-
-def _mean_over_seeds(seeds: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return means, and sample standard deviations (None of one seed), in percent."""
-    means: dict[str, dict[str, Any]] = {name: {} for name in MECHANISMS}
-    for name, row in means.items():
-        for metric in ("f1", "accuracy"):
-            values = [seed["test"][name][metric] for seed in seeds]
-            row[metric] = statistics.fmean(values)
-            row[f"{metric}_sd"] = statistics.stdev(values) if len(values) > 1 else None
-    return means
 
 
 def describe(card: dict[str, Any], folder: Path) -> str:

@@ -35,12 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def translate_prompts(options: argparse.Namespace) -> str:
-    """Write the file with its languages added; texts that are there already stay.
-
-    Raises:
-        DataError: If a line is wrong, the new file exists, or no text could be translated.
-        SettingError: If no translator is set.
-    """
+    """Write the file with its languages added; texts that are there already stay."""
     settings, (config,) = settings_with(options, "translator")
     refuse_file(options.to)
     prompt = PromptTemplates(settings.prompt_templates).get("translate", "en")

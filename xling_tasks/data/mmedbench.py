@@ -105,9 +105,6 @@ def _pick(names: Iterable[str], wanted: str, location: str) -> str | None:
     return top[0] if top else None
 
 
-# Lines
-
-
 @dataclass(frozen=True)
 class ExamQuestion:
     """One question with lettered options.
@@ -215,9 +212,6 @@ def _read_answer(value: str, options: Mapping[str, str]) -> frozenset[str]:
             f"got {value!a:.60}"
         )
     return frozenset(letters)
-
-
-# The questions
 
 
 @dataclass(frozen=True)

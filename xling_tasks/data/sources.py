@@ -82,11 +82,7 @@ class Place(NamedTuple):
 
 
 def local_path(data_dir: str | None) -> Path | None:
-    """Return the local folder or file that `data_dir` names; None if it names a repository.
-
-    Raises:
-        DataError: If it is neither.
-    """
+    """Return the local folder or file that `data_dir` names; None if it names a repository."""
     if data_dir is None:
         return None
     path = user_path(data_dir)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import functools
 import io
 import math
 import re
@@ -36,15 +35,17 @@ class Table:
 
     Attributes:
         path: The file.
-        frame: Its cells; the index has the numbers of the rows. A cell is a text (in NFC, without
-            outer white space), None if empty, `Unreadable`, or a list, mapping or truth value.
+        columns: Their names.
+        rows: Number of a row -> column -> cell: a text (in NFC, without outer white space), None
+            if empty, `Unreadable`, or a list, mapping or truth value.
         sheet: The name of a workbook's sheet.
         form: The kind of file, for people.
         notes: What a spreadsheet does not show of what is read: hidden rows, columns and sheets.
     """
 
     path: Path
-    frame: pd.DataFrame
+    columns: list[str]
+    rows: dict[int, dict[str, Any]]
     sheet: str | None = None
     form: str = ""
     notes: tuple[str, ...] = ()
@@ -59,23 +60,14 @@ class Table:
 
     def require(self, columns: Iterable[str]) -> None:
         """Raise a `DataError` if a column is missing."""
-        missing = [name for name in columns if name not in self.frame]
+        missing = [name for name in columns if name not in self.columns]
         if missing:
-            hints = " ".join(f"{name!r} is missing.{meant(name, self.frame)}" for name in missing)
-            names = ", ".join(sorted(self.frame))
+            hints = " ".join(f"{name!r} is missing.{meant(name, self.columns)}" for name in missing)
+            names = ", ".join(sorted(self.columns))
             raise DataError(f"{self.location()}: wrong columns: {hints} Known: {names}.")
 
-    @functools.cached_property
-    def rows(self) -> dict[int, dict[str, Any]]:
-        """Number of a row -> column -> cell."""
-        return dict(zip(self.frame.index, self.frame.to_dict("records"), strict=True))
-
     def text(self, row: int, column: str) -> str | None:
-        """Return the text of a cell of a row, None if it is empty.
-
-        Raises:
-            DataError: If the cell holds something else.
-        """
+        """Return the text of a cell of a row, None if it is empty."""
         cell = self.rows[row][column]
         if isinstance(cell, Unreadable) or not isinstance(cell, (str, type(None))):
             reason = getattr(cell, "reason", f"a text is expected, not {cell!r:.40}")
@@ -99,7 +91,7 @@ def read_tables(path: Path) -> list[Table]:
             f"{path}: unknown kind of file {path.suffix!r}; save it as one of {', '.join(READERS)}"
         )
     try:
-        tables = [table for table in reader(path) if len(table.frame)]
+        tables = [table for table in reader(path) if table.rows]
     except DataError:
         raise
     except Exception as error:  # a damaged file fails in as many ways as there are libraries
@@ -170,7 +162,7 @@ def _from_grid(
     cells = {n: {c: clean_cell(cell) for c, cell in row.items()} for n, row in grid.items()}
     cells = {n: {c: x for c, x in row.items() if x is not None} for n, row in cells.items()}
     rows = {n: row for n, row in sorted(cells.items()) if row}
-    table = Table(path, pd.DataFrame(), **fields)
+    table = Table(path, [], {}, **fields)
     if not rows:
         return table, {}
     header = {column: str(name) for column, name in rows.pop(min(rows)).items()}
@@ -185,12 +177,11 @@ def _from_grid(
                 f"({row[column]!r:.40}); delete it, or give its column a name"
                 f"{title * (len(names) == 1)}"
             )
-    values = [[row.get(column) for column in header] for row in rows.values()]
-    frame = pd.DataFrame(values, index=list(rows), columns=names, dtype=object)
-    return replace(table, frame=frame), header
-
-
-# Excel
+    cells_of = {
+        number: {name: row.get(column) for column, name in header.items()}
+        for number, row in rows.items()
+    }
+    return replace(table, columns=names, rows=cells_of), header
 
 
 def _read_xlsx(path: Path) -> Iterator[Table]:
@@ -242,7 +233,7 @@ def _find_hidden(table: Table, header: Mapping[int, str], sheet: Any) -> Iterato
     """Yield what a spreadsheet does not show of a sheet."""
     if sheet.sheet_state != "visible":
         yield f"{table.location()}: the sheet is hidden, and is read"
-    rows = [n for n in table.frame.index if sheet.row_dimensions[n].hidden]
+    rows = [n for n in table.rows if sheet.row_dimensions[n].hidden]
     if rows:
         by_filter = " by a filter" if sheet.auto_filter.filterColumn else ""
         text = ", ".join(map(str, rows[:12])) + (" and more" if len(rows) > 12 else "")
@@ -300,9 +291,6 @@ def _read_csv(path: Path) -> Iterator[Table]:
     yield _from_grid(path, rows, form=form)[0]
 
 
-# JSONL and Parquet
-
-
 def _read_jsonl(path: Path) -> Iterator[Table]:
     yield _from_rows(path, dict(json_objects(path, unit="row", whole=True)), "JSONL")
 
@@ -313,9 +301,9 @@ def _read_parquet(path: Path) -> Iterator[Table]:
 
 
 def _from_rows(path: Path, rows: dict[int, dict[str, Any]], form: str) -> Table:
-    cells = [{key: clean_cell(cell) for key, cell in row.items()} for row in rows.values()]
-    frame = pd.DataFrame(cells, index=list(rows), dtype=object)
-    return Table(path, frame.where(frame.notna(), None), form=form)
+    columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+    cells = {n: {name: clean_cell(row.get(name)) for name in columns} for n, row in rows.items()}
+    return Table(path, columns, cells, form=form)
 
 
 READERS: dict[str, Callable[[Path], Iterator[Table]]] = {

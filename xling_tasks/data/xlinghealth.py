@@ -218,8 +218,8 @@ def _sheets(info: DatasetInfo, tables: list[Table]) -> Iterator[_Row]:
     def texts(kind: str, row: int) -> dict[str, str | None]:
         return {code: table.text(row, _column(kind, code)) for code, table in sheets.items()}
 
-    if "neg_sample" in english.frame:
-        has_id = "id" in english.frame
+    if "neg_sample" in english.columns:
+        has_id = "id" in english.columns
         keys = [english.id(row, "id") if has_id else str(i) for i, row in enumerate(english.rows)]
         rows = dict(zip(keys, english.rows, strict=True))
         if len(rows) < len(keys):
@@ -233,7 +233,7 @@ def _sheets(info: DatasetInfo, tables: list[Table]) -> Iterator[_Row]:
     numbers: dict[tuple[str | None, ...], str] = {}
     for row in english.rows:
         label = _label(english, row)
-        if any(_label(t, row) != label for t in sheets.values() if "label" in t.frame):
+        if any(_label(t, row) != label for t in sheets.values() if "label" in t.columns):
             raise DataError(f"{english.location(row, 'label')}: differs between the sheets")
         question = texts("question", row)
         key = numbers.setdefault(tuple(question.values()), str(len(numbers)))

@@ -122,11 +122,7 @@ def _read_model(out: Path) -> Model:
 
 
 def refuse_unscored(scores: Sequence[Score], model: Model) -> None:
-    """Refuse main scores that many questions lack: these could move them.
-
-    Raises:
-        DataError: Naming score, language and counts.
-    """
+    """Refuse main scores that many questions lack: these could move them."""
     counts = {
         (task.task_key.criterion, task.task_key.dataset): task.results.count["effective"]
         for task in model.tasks

@@ -7,12 +7,12 @@ description of the model. All of it is read from the newest run of each task.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from xling_tasks.data.dataset_info import MMEDBENCH_LANGUAGES
 from xling_tasks.errors import DataError
@@ -66,8 +66,9 @@ def run(options: argparse.Namespace) -> str:
     name, text = _describe([task for of_kind in tasks.values() for task in of_kind])
     files = {DESCRIPTION: text}
     for kind, of_kind in tasks.items():
-        files[HALVES[kind].responses] = _csv(COLUMNS, _responses(kind, of_kind))
-        files[HALVES[kind].scores] = _csv(*_scores(kind, of_kind))
+        replies = pd.DataFrame(_responses(kind, of_kind), columns=COLUMNS)
+        files[HALVES[kind].responses] = replies.to_csv(index=False)
+        files[HALVES[kind].scores] = pd.DataFrame(_scores(kind, of_kind)).to_csv(index=False)
     write_files(to, files)
     cautions = []  # what differs from the published test set
     for task in next(iter(tasks.values())):
@@ -87,11 +88,7 @@ def run(options: argparse.Namespace) -> str:
 
 
 def find_tasks(out: Path, kinds: Sequence[str], ft: bool | None) -> dict[str, list[TaskResults]]:
-    """Find the tasks of a submission by kind, in the leaderboard's order of languages.
-
-    Raises:
-        DataError: If a language is missing, was run in part, or otherwise than the others.
-    """
+    """Find the tasks of a submission by kind, in the leaderboard's order of languages."""
     newest = {
         (key.criterion, key.language): TaskResults(task, run)
         for run in read_results(out)
@@ -148,15 +145,6 @@ def _problem(task: TaskResults, half: Half) -> str:
     return f"has no {', '.join(missing)} (--predict_only, or a missing extra)" if missing else ""
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Format CSV with every text as it is: programs read these files."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 def _responses(kind: str, tasks: Sequence[TaskResults]) -> Iterator[Sequence[str]]:
     """Yield each question of each language once."""
     for task in tasks:
@@ -179,16 +167,15 @@ def _row(sample: Mapping[str, Any], kind: str) -> tuple[str, str, str]:
     return texts
 
 
-def _scores(
-    kind: str, tasks: Sequence[TaskResults]
-) -> tuple[list[str], list[Sequence[str | float]]]:
-    codes = [task.task_key.language for task in tasks if task.task_key is not None]
-    header = ["Metric", *(MMEDBENCH_LANGUAGES[code] for code in codes), "Avg"]
-    rows: list[Sequence[str | float]] = []
+def _scores(kind: str, tasks: Sequence[TaskResults]) -> Iterator[dict[str, str | float]]:
+    """Yield a row per metric: a column per language, and their mean."""
     for name, metric in HALVES[kind].metrics.items():
-        values = [value for task in tasks if (value := task.scores.get(metric)) is not None]
-        rows.append([name, *values, fmean(values)])
-    return header, rows
+        values = {
+            MMEDBENCH_LANGUAGES[task.task_key.language]: value
+            for task in tasks
+            if task.task_key and (value := task.scores[metric]) is not None
+        }
+        yield {"Metric": name, **values, "Avg": fmean(values.values())}
 
 
 def _describe(tasks: Sequence[TaskResults]) -> tuple[str, str]:

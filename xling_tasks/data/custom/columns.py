@@ -32,13 +32,9 @@ class Column(NamedTuple):
 
 
 def parse_columns(table: Table) -> tuple[str, list[Column], list[str]]:
-    """Return a table's shape (`wide` or `long`), the columns that are read, and the others.
-
-    Raises:
-        DataError: If no column has questions, or columns contradict one another.
-    """
+    """Return a table's shape (`wide` or `long`), the columns that are read, and the others."""
     names: dict[str, str] = {}
-    for name in map(str, table.frame):
+    for name in map(str, table.columns):
         if other := names.get(normalize_column(name)):
             raise DataError(f"{table.location()}: columns {other!r} and {name!r} are the same")
         names[normalize_column(name)] = name

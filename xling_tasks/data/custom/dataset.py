@@ -102,9 +102,6 @@ def load_custom_dataset(
 
     `data_dir` is a table, a JSONL file in HealthBench's form, a folder of such files, or a
     repository on the Hub that holds such a file.
-
-    Raises:
-        DataError: With everything that is wrong with the file, a line each.
     """
     if data_dir:
         source = find_files(data_dir)
@@ -218,7 +215,7 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
 
 
 def _question_columns(table: Table) -> list[str]:
-    names = [normalize_column(str(name)) for name in table.frame]
+    names = [normalize_column(str(name)) for name in table.columns]
     is_published = {"label", "answer_ids", "neg_sample"} & {*names}
     return [] if is_published else [name for name in names if name.startswith("question")]
 

@@ -96,9 +96,6 @@ def read_questions(
         Its shape (`wide` or `long`); its questions, without the rows that have errors; its
         languages by code; the columns that are not read; and what is wrong, a line each, with row
         and column.
-
-    Raises:
-        DataError: If its columns cannot be understood.
     """
     shape, columns, unused = parse_columns(table)
     reader = _Reader(table, columns)
@@ -300,11 +297,7 @@ def tag_values(kind: str, tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_rubric(location: str, cell: Any) -> tuple[RubricItem, ...]:
-    """Return the criteria of a cell: a line each, points first, or HealthBench's list of objects.
-
-    Raises:
-        DataError: Naming the location, and the line or number of the criterion.
-    """
+    """Return the criteria of a cell: lines with points first, or HealthBench's objects."""
     if cell is None:
         return ()
     if isinstance(cell, Unreadable):
