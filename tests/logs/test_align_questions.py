@@ -201,21 +201,7 @@ def test_questions_are_joined_only_where_they_are_known_to_be_the_same(
     assert (found.reason == "not_joined") == bool(reason)
 
 
-def test_a_document_that_stands_there_twice_is_an_error(exact, tmp_path):
-    with pytest.raises(DataError, match=r"row 121: .*question 5 is in it twice"):
-        after(exact, tmp_path, PROX, hi=lambda rows: [*rows, rows[5]])
-
-
 # What else a folder may hold
-
-
-def test_a_loss_is_worse_where_it_is_larger(likely, tmp_path):
-    folder = Path(shutil.copytree(likely, tmp_path / "o"))
-    changed(folder, lambda content: [
-        content["higher_is_better"][f"mytask_{code}"].update(acc=False) for code in ("en", "hi")
-    ])  # fmt: skip
-    found = verdicts(folder, families=[MINE])["mytask hi"]
-    assert (found.metric, found.verdict) == ("task_loss", "better")
 
 
 def test_a_score_in_a_unit_that_nobody_knows_is_the_same_only_by_a_users_margin(likely, tmp_path):

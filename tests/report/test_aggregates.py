@@ -72,35 +72,6 @@ def _compared(found, seen):
                 yield own.name
 
 
-VALUES = {
-    "mean": (MEAN, lambda r: r.choice([None, r.uniform(-2, 2), 0.0, 1.0]), ""),
-    "clipped": (CLIPPED_MEAN, lambda r: r.choice([None, r.uniform(-3, 2)]), "x|mean:clipped|y"),
-    "ratio": (RATIO, lambda r: r.choice([None, [0, 0], [r.randrange(3), 3]]), ""),
-    "harmonic": (HARMONIC, lambda r: r.choice([None, _pair(r)]), ""),
-    "x_seed_sd": (SPREAD, lambda r: r.choice([None, [r.random() for _ in range(3)]]), ""),
-    "by": (mean_over(["es", "hi"]), lambda r: {"es": r.choice([None, r.random()]),
-                                              "hi": r.choice([None, r.uniform(-1, 1)])}, ""),
-    "by_pair": (mean_over(["es", "hi"], HARMONIC),
-                lambda r: {code: r.choice([None, _pair(r)]) for code in ("es", "hi")}, ""),
-}  # fmt: skip
-
-
-def _pair(r: random.Random) -> dict[str, float | None]:
-    return {"precision": r.choice([None, r.random()]), "recall": r.random()}
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_any_values_of_a_form_give_the_tasks_score(name):
-    made, draw, signature = VALUES[name]
-    for seed in range(200):
-        r = random.Random(seed)
-        values = [draw(r) for _ in range(r.randrange(1, 9))]
-        kept = [reduce_value(name, value) for value in values]
-        column = column_of(name, kept, signature)
-        expected, found = made(values), None if column is None else column.score()
-        assert found == expected or math.isclose(found, expected), values
-
-
 def test_by_hand():
     # Two of three scored; the mean of precision is of one, that of recall of two.
     pairs = [{"precision": 1.0, "recall": 0.5}, None, {"precision": None, "recall": 0.0}]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from builders import STAMP, write_run
-from in_memory import correctness, exam, information, sample, similar, task, verifiability
+from in_memory import correctness, exam, sample, similar, task, verifiability
 from sklearn.metrics import recall_score
 from xling_metrics.stats.bounded_means import gaffke, gaffke_p
 
@@ -144,21 +144,6 @@ def test_the_gap_of_balanced_accuracy_has_the_jackknife(tmp_path):
     assert item["p"] == pytest.approx(2 * scipy.stats.t.sf(abs(change(every)) / se, n - 1))
 
 
-def test_exams_are_paired_between_models_and_not_between_languages(tmp_path):
-    rng = np.random.default_rng(5)
-    hits = {(m, c): rng.random(n) < 0.6 for m in "ab" for c, n in (("en", 90), ("ja", 70))}
-    content = compare_tasks(
-        tmp_path,
-        *([exam(c, hits[m, c], criterion="mmedbench_mcqa") for c in ("en", "ja")] for m in "ab"),
-    )
-    ja, en = (hits["b", c].astype(float) - hits["a", c] for c in ("ja", "en"))
-    test = scipy.stats.ttest_ind(ja, en, equal_var=False)
-    row = rows(content, "gap")["acc", "ja"]
-    assert row["p"] == pytest.approx(test.pvalue)
-    assert of(row, "n estimate") == [70, pytest.approx(ja.mean() - en.mean())]
-    assert rows(content)["acc", "ja"]["n"] == 70
-
-
 def test_swapping_the_models_negates_everything(tmp_path):
     runs = []
     for m in (0, 1):
@@ -178,17 +163,6 @@ def test_swapping_the_models_negates_everything(tmp_path):
         assert of(one, "a p") == pytest.approx(of(other, "b p"))
         if one["kind"] == "models":
             assert one["verdict"] == opposite.get(other["verdict"], other["verdict"])
-
-
-def test_agreement_with_english_has_no_gap(tmp_path):
-    rng, usable = np.random.default_rng(6), np.zeros(40, bool)
-    runs = [
-        [information(40, {"es": rng.uniform(0.5, 1, (2, 40))}, {"en": usable, "es": usable})]
-        for _ in "ab"
-    ]
-    content = compare_tasks(tmp_path, *runs)
-    assert set(verdicts(content)) == {("information_f1", "es"), ("usable", "en"), ("usable", "es")}
-    assert set(verdicts(content, "gap")) == {("usable", "es")}
 
 
 # Verdicts

@@ -249,25 +249,6 @@ def test_models_are_ordered_by_how_many_languages_they_serve_worse(tmp_path, cap
     assert "- Spanish, of 2 models: worse with 1, " in readme
 
 
-def two_measures(harm, helped, n=300):
-    """A task with so many harmful and helpful answers of n."""
-    task = correctness(0.1, n)
-    for i, row in enumerate(task["rows"]):
-        row |= {"contradictory": float(i < harm), "more_comprehensive": float(i >= n - helped)}
-    for metric in ("contradictory", "more_comprehensive"):
-        task["scores"][metric] = sum(row[metric] for row in task["rows"]) / n
-    return task
-
-
-def test_models_may_share_a_place_though_one_is_shown_to_be_better(tmp_path):
-    tasks = {name: two_measures(harm, 100) for name, harm in (("a", 20), ("b", 24), ("c", 28))}
-    content = board_of(tmp_path, **tasks)
-    cells = ranks_of(content, HARM, "es")
-    first, last = cells["a"], cells["c"]
-    assert first["worse"] == ["c"] and last["better"] == ["a"]
-    assert first["rank_high"] == last["rank_low"] == 2
-
-
 ABOUT = "by: Ana (Enugu)\nsamples: https://huggingface.co/datasets/a/b\nprice: 0.5/2\npaid: 3.2\n"
 
 
