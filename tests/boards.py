@@ -83,11 +83,11 @@ def exam(code, n, right, unread=0, options=4):
     return task_of(scores, rows, record=PLAIN, better={"acc": True, "unparsed_rate": False})
 
 
-def ten_models(folder: Path, *, n=120) -> list[str]:
-    """Ten models: correctness in en, es, zh, hi, and empathy in 30 languages beside English."""
+def many_models(folder: Path, numbers, *, n=120) -> list[str]:
+    """Models: correctness in en, es, zh, hi, and empathy in 30 languages beside English."""
     codes = sorted(set(LANGUAGES) - {"en"})
     words = []
-    for m in range(10):
+    for m in numbers:
         tasks = {
             C + code: correctness(0.1 + 0.03 * m + 0.05 * at, n, seed=10 * m + at,
                                   inside=0.01 if (m, code) == (9, "hi") else 1.0)

@@ -61,11 +61,7 @@ def leave_the_machine_unasked() -> None:
 
 
 def with_bars_of_its_own() -> None:
-    """For a fork that will be killed: progress bars share a lock with all forks of a process.
-
-    One that is killed while it draws a bar would leave it held, and the others would wait for
-    good. Separate commands share none.
-    """
+    """For a fork that will be killed: else it may hold the lock of all forks' progress bars."""
     import threading
 
     from tqdm import tqdm
@@ -88,10 +84,7 @@ def our_tasks(metadata: Mapping[str, Any] | None = None) -> Any:
 def with_filters(
     folder: Path, task: str, *filters: tuple[str, ...], metadata: Mapping[str, Any] | None = None
 ) -> Any:
-    """A task manager that knows `filtered`: a task of XLingHealth with filters of the user's.
-
-    FILTERS are of each its name and its functions; the YAML goes into FOLDER.
-    """
+    """A task manager that knows `filtered`: a task of XLingHealth with filters (name, functions)."""
     from lm_eval.tasks.manager import TaskManager
 
     from xling_tasks.discovery import task_folder
@@ -140,11 +133,9 @@ def _our_index() -> bytes:
 
 
 def lm_eval(cwd: Path, *words: str, table: bool = False, **environment: str) -> None:
-    """Run the command `lm_eval WORDS` from a folder, in this process.
+    """Run the command `lm_eval WORDS` from a folder, in this process; an error of ours is raised.
 
-    It is the harness's own command line from its parser on. What it leaves out is a process (the
-    imports, seconds each), the harness's own task files, and the table of scores if nothing looks at
-    it. An error of ours is raised.
+    Without the harness's own task files, and the table of scores if nothing looks at it.
     """
     from lm_eval._cli import HarnessCLI
 
@@ -180,11 +171,7 @@ def with_all(found: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 class OfTask(NamedTuple):
-    """What a run says of one task: scores by metric, a sample for each question, what it recorded.
-
-    A score has the filter's name behind a comma, but for the filter `none`. `found` is all that the
-    run returned.
-    """
+    """What a run says of one task; `found` is all that the run returned."""
 
     scores: dict[str, Any]
     samples: list[dict[str, Any]]
@@ -228,10 +215,7 @@ def as_written(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def saved(out: Path, results: dict[str, Any], *, log_samples: bool = True, **tracker: Any) -> Path:
-    """Save what `simple_evaluate` returned, which stays as it is, as the command does it.
-
-    TRACKER may be the run's own `evaluation_tracker`.
-    """
+    """Save what `simple_evaluate` returned, which stays as it is, as the command does it."""
     from lm_eval.loggers import EvaluationTracker
 
     writer = tracker.get("evaluation_tracker") or EvaluationTracker(output_path=str(out))
@@ -318,10 +302,7 @@ def _with_outcome(task: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
 def write_samples(
     folder: Path, task: str, rows: Iterable[Mapping[str, Any]], stamp: str = STAMP
 ) -> Path:
-    """A file of samples, beside results that say nothing where there are none yet.
-
-    A row needs a `doc`, and is of the filter `none` if it names no other.
-    """
+    """A file of samples, beside results that say nothing where there are none yet."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"samples_{task}_{stamp}.jsonl"
     whole = ({"filter": "none", **_with_outcome(task, row)} for row in rows)
@@ -392,11 +373,7 @@ def task_of(
     effective: int | None = None,
     **config: Any,
 ) -> dict[str, Any]:
-    """One task of a run for `write_run`: scores, samples, and what our tasks record of it.
-
-    Of the questions in the data, `original`, as many were run as are `effective`: as there are
-    samples, if it is not said otherwise.
-    """
+    """One task of a run for `write_run`: scores, samples, and what our tasks record of it."""
     rows = list(rows)
     ran = len(rows) if effective is None else effective
     metadata = {"version": 1.0, "xling": dict(record)}
@@ -418,10 +395,9 @@ def write_run(
     config: Mapping[str, Any] | None = None,
     **top: Any,
 ) -> Path:
-    """The files of a run, from tasks that `task_of` made, without the harness's folder for the model.
+    """The files of a run, from tasks that `task_of` made; CONFIG is the record of the command.
 
-    `change` is called with the whole content, which has what TOP says, before it is written; CONFIG
-    is the harness's record of the command, beside `model`.
+    `change` is called with the whole content before it is written.
     """
     content: dict[str, Any] = {
         "results": {
@@ -450,20 +426,12 @@ def write_run(
 
 
 def readers(out: Path, to: Path, other: Path | None = None, name: str = "") -> dict[str, list[str]]:
-    """The words of every command that reads results and writes below a folder.
-
-    Commands that compare have OTHER at the other side, by default the same; NAME is for a board.
-    """
+    """The words of every command that reads results and writes below a folder."""
     judge = ["--metadata", "judge=xling_baseline"]
     hf = ["--model-id", "a/b", "--dataset-id", "a/data"]
     words: dict[str, list[Any]] = {
         "report": ["report", out, "--to", to / "report"],
-        "leaderboard": [
-            "leaderboard",
-            f"{name}={out}" if name else out,
-            "--to",
-            to / "leaderboard",
-        ],
+        "leaderboard": ["leaderboard", f"{name}={out}" if name else out, "--to", to / "board"],
         "samples": ["samples", out, "--to", to / "samples"],
         "compare": ["compare", out, other or out, "--to", to / "compare"],
         "compare back": ["compare", other or out, out, "--to", to / "compare"],

@@ -85,13 +85,3 @@ def test_native_prompts_differ_between_languages_but_not_their_file():
     assert names(en, es, across_languages=True) == []
     other = results(settings={**native, "prompt_templates": "two.yaml"}, prompts={})
     assert names(en, other, across_languages=True) == ["prompt templates"]
-
-
-def test_speed_makes_no_other_model_and_a_jury_is_compared_as_a_whole():
-    one = {"model": "hf", "model_args": {"pretrained": "x", "device": "cpu"}, "batch_size": 8}
-    same = {"model": "hf", "model_args": {"pretrained": "x"}, "batch_size": 1}
-    other = {"model": "hf", "model_args": {"pretrained": "y"}}
-    task = "xlinghealth_correctness_liveqa_en"
-    a, b = (results(task, {"judge": [own, other]}) for own in (one, same))
-    assert names(a, b) == []
-    assert names(a, results(task, {"judge": [other, other]})) == ["judge"]

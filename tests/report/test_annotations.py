@@ -134,19 +134,6 @@ def test_a_difference_that_is_the_judges_alone_goes(tmp_path, folder):
     assert len(made.shares) == 8
 
 
-def test_several_people_and_what_only_people_say(tmp_path, folder):
-    """Two of three call every contradictory answer's reference wrong: no contradiction."""
-
-    def wrong(item):
-        return "reference_wrong" if item["judge_label"] == CONTRADICTORY else item["judge_label"]
-
-    files = [annotate(tmp_path, folder, name=name, choose=wrong) for name in ("Anna", "Ben")]
-    files.append(annotate(tmp_path, folder, name="Cleo", choose=judges_label))
-    values = {key: row["value"] for key, row in corrected(folder, *files).shares.items()}
-    assert values["es", CONTRADICTORY] == values["en", CONTRADICTORY] == 0
-    assert values["es", MORE] == pytest.approx(JUDGED["es"].count(MORE) / N)
-
-
 def test_too_few_labels_and_only_one_language_are_told(tmp_path, folder):
     def choose(item):
         lost = item["judge_label"] == CONTRADICTORY and item["language"] == "es"

@@ -42,12 +42,6 @@ def test_samples_that_contradict_the_results_are_refused(tmp_path):
         read_models([out])
 
 
-def test_two_tasks_about_one_thing_are_refused(tmp_path):
-    two = exam("en", first(24, 20)) | {"again": exam("en", first(24, 20))["mcqa_liveqa_en"]}
-    with pytest.raises(DataError, match="mcqa_liveqa_en and again are both mcqa/liveqa/en"):
-        read_models([write_run(tmp_path / "m", two)])
-
-
 def test_what_was_asked_and_what_is_missing_are_remarks(tmp_path):
     tasks = correctness("en", first(30, 2)) | correctness("es", first(20, 2))
     tasks["correctness_liveqa_es"]["count"]["original"] = 30

@@ -6,10 +6,9 @@ import csv
 import json
 from itertools import combinations
 
-import pytest
 import yaml
-from boards import RECORD, C, correctness, ten_models
-from browser import PHONE, WIDE, Opened, axe
+from boards import RECORD, C, correctness, many_models
+from browser import PHONE, Opened, axe
 from builders import write_run
 from scipy.stats import binom
 
@@ -98,7 +97,7 @@ def test_ranks_again_from_the_samples(tmp_path):
 
 
 def test_scores_and_verdicts_are_those_of_the_report(tmp_path):
-    folders = ten_models(tmp_path, n=60)[:3]
+    folders = many_models(tmp_path, range(3), n=60)
     content = made(tmp_path, *folders)
     record = make_record(read_models(folders), Options()).rows()
     assert len(content["ranks"]) == len(content["scores"]) == 3 * (3 * 4 + 31 + 30)
@@ -180,10 +179,6 @@ def test_unread_replies_that_could_turn_a_rank_keep_it_open(tmp_path):
     assert sum(a > b for a, b in zip(*read)) == 0 and sum(a < b for a, b in zip(*read)) == 6
     cells = ranks_of(board_of(tmp_path, a=own, b=hard), HARM, "es")
     assert places(cells) == [(1, 2), (1, 2)]
-    # With a few of them missing that changes nothing.
-    for at, clear in enumerate((with_silence(0.1, range(10)), correctness(0.0, 200))):
-        cells = ranks_of(board_of(tmp_path / str(at), a=clear, b=hard), HARM, "es")
-        assert places(cells) == [(1, 1), (2, 2)]
 
 
 def test_nothing_internal_is_published(tmp_path):
@@ -209,7 +204,7 @@ def test_nothing_internal_is_published(tmp_path):
 
 
 def test_files_for_programs_and_a_space(tmp_path, capsys):
-    folders = ten_models(tmp_path, n=40)[:2]
+    folders = many_models(tmp_path, range(2), n=40)
     content, to = made(tmp_path, *folders), tmp_path / "board"
     with (to / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -282,23 +277,15 @@ def test_what_people_say_of_their_folders(tmp_path, capsys):
 # The page
 
 
-@pytest.fixture(scope="module")
-def ten(tmp_path_factory):
-    """The leaderboard of ten models by 30 languages."""
-    tmp_path = tmp_path_factory.mktemp("ten")
-    made(tmp_path, *ten_models(tmp_path))
-    return tmp_path / "board" / "index.html"
-
-
-@pytest.mark.parametrize("size", [WIDE, PHONE])
-def test_ten_models_by_thirty_languages_are_readable_from_disk(browser, ten, size):
-    opened = Opened(browser, ten, size)
+def test_models_by_thirty_languages_are_readable_from_disk(browser, tmp_path):
+    made(tmp_path, *many_models(tmp_path, range(5, 10)))
+    opened = Opened(browser, tmp_path / "board" / "index.html", PHONE)
     page = opened.page
     assert opened.fits() and axe(page) == []
     assert page.locator("#overview table tbody tr").count() == 30
-    assert page.locator("#answer table tbody tr").count() == 10
+    assert page.locator("#answer table tbody tr").count() == 5
     opened.unfold()
     assert opened.fits() and axe(page) == [] and opened.well()
     # Who answers in English serves nobody who asks in Hindi: worse, and the last.
     row = page.locator("#liveqa-correctness-usable tr", has_text="Hindi")
-    assert "2%" in row.inner_text() and "\n10" in row.inner_text()
+    assert "2%" in row.inner_text() and "\n5" in row.inner_text()

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boards import RECORD, C, correctness, exam, judged, ten_models
+from boards import RECORD, C, correctness, exam, judged, many_models
 from browser import PHONE, WIDE, Opened, axe
 from builders import saved, write_run
 
 from xling_tasks.cli import main
-from xling_tasks.pages import FOLDER
 from xling_tasks.report.html import as_block, escape_attribute, escape_text
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -142,8 +141,9 @@ def test_a_report_is_few_files_that_say_the_same(demo):
             assert line[7:40] in re.sub("<[^>]+>", "", html)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(320, "light"), (390, "light"), (390, "dark"), (768, "dark")]
+)
 def test_nothing_scrolls_sideways_in_any_width(demo, browser, width, scheme):
     shown = Opened(browser, demo, (width, 844), color_scheme=scheme)
     shown.unfold()
@@ -184,7 +184,7 @@ def test_harm_comes_first_and_every_metric_has_its_own_verdict(tmp_path, browser
 
 
 def test_models_have_a_column_each_and_a_link_leads_to_the_statement(tmp_path, browser):
-    folders = ten_models(tmp_path, n=60)[:3]
+    folders = many_models(tmp_path, range(3), n=60)
     path = made(tmp_path, *folders)
     well_built(path.read_text(encoding="utf-8"))
     shown = Opened(browser, path)
@@ -240,15 +240,14 @@ def test_texts_and_attributes():
     assert "<" not in as_block({"a": "</script><!--"})
 
 
-@pytest.mark.parametrize("size", [PHONE, WIDE])
-def test_hostile_names_are_shown_literally(tmp_path, browser, size):
+def test_hostile_names_are_shown_literally(tmp_path, browser):
     everything = "".join(HOSTILE.values()).replace("/", "\\")
     record = {**RECORD, "settings": {"judge": {"model": everything}}, "data": {"dataset": "LiveQA"}}
     tasks = {C + "en": correctness(0.1, 40), C + "es": correctness(0.6, 40, record=record)}
     run = write_run(tmp_path / "m", tasks, config={"model_args": {"pretrained": everything}})
     path = made(tmp_path, run)
     well_built(path.read_text(encoding="utf-8"))
-    shown = Opened(browser, path, size)
+    shown = Opened(browser, path, PHONE)
     title = shown.page.title()
     assert title.startswith("<script>window.hacked=1") and "\ufffd" in title
     shown.unfold()
@@ -256,21 +255,3 @@ def test_hostile_names_are_shown_literally(tmp_path, browser, size):
     made_of_it = "main script, main iframe, main img, main a[href^=javascript]"
     assert shown.page.locator(made_of_it).count() == 0
     assert "alert(2)" in shown.page.locator("#limits").inner_text()  # settings that differ
-
-
-def luminance(color: str) -> float:
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_contrast_in_both_schemes():
-    css = (FOLDER / "page.css").read_text(encoding="utf-8")
-    light, dark = (
-        dict(re.findall(r"--(\w+): (#\w{6})", block)) for block in css.split("@media (prefers")[:2]
-    )
-    assert len(css.encode()) < 20_000
-    for scheme in (light, {**light, **dark}):
-        for ink in ("ink", "soft", "link", "worse", "better", "same", "open"):
-            pair = sorted((luminance(scheme[ink]), luminance(scheme["bg"])))
-            assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5, ink

@@ -10,7 +10,6 @@ import scipy.stats
 import scripted
 from builders import evaluated
 from conftest import Served
-from xling_metrics.stats.multiple_testing import holm
 
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_record
@@ -170,15 +169,3 @@ def test_auc_and_its_delong_variance_by_loops(made):
     assert [found["ci_low"], found["ci_high"]] == pytest.approx(
         [found["estimate"] - half, found["estimate"] + half]
     )
-
-
-def test_two_families_are_corrected_each_by_itself(made):
-    """Harm by itself, and the rest: usable, helpful, balanced accuracy and similarity."""
-    tested = [v for v in made[0].verdicts if v.p is not None]
-    harm, rest = (
-        [v for v in tested if (v.metric == "contradictory") == own] for own in (True, False)
-    )
-    assert {v.metric for v in rest} == {"usable", "helpful", "macro_recall", "sim_1gram"}
-    for family in (harm, rest):
-        assert {v.family for v in family} == {len(family)}
-        assert [v.p_adjusted for v in family] == holm([v.p for v in family])

@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from boards import ten_models
+from boards import many_models
 from builders import evaluated
 
 import xling_tasks
@@ -24,7 +24,7 @@ def ran(run, tmp_path_factory):
 
 
 def test_the_tables_are_the_reports_numbers(tmp_path):
-    folder = ten_models(tmp_path, n=40)[0]
+    folder = many_models(tmp_path, [0], n=40)[0]
     runs = xling_tasks.read(folder)
     to = tmp_path / "to"
     assert main(["report", folder, "--to", str(to)]) == 0
@@ -52,12 +52,6 @@ def test_a_run_in_memory_gives_what_its_files_give(ran):
     answers = [[reply for each in row["resps"] for reply in each] for row in asked]
     assert [row["answers"] for row in rows] == answers
     assert [row["langid_match"] for row in rows] == [row["langid_match"] for row in asked]
-
-
-def test_tables_for_pandas(ran):
-    rows = xling_tasks.read(ran[0]).samples(TASKS[0])
-    frame = rows.to_pandas()
-    assert len(frame) == 4 and list(frame.columns) == list(rows[0])
 
 
 def test_what_cannot_be_read_is_said(ran, tmp_path):

@@ -29,7 +29,6 @@ from xling_tasks.criteria import MetricKey
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.comparisons import find_reason
 from xling_tasks.report.data import read_models
-from xling_tasks.report.estimates import unpaired_contrast
 from xling_tasks.report.lists import make_verdicts
 from xling_tasks.report.unscored import LEFT_OUT, RIGHT, SCORED, WRONG, column_counted
 from xling_tasks.report.verdicts import Options
@@ -316,22 +315,6 @@ def test_multiple_choice_is_compared_beyond_chance():
     assert [item.value, item.english, item.estimate] == pytest.approx([0, 0.375, -0.375])
     assert item.verdict == "worse" and item.tags == ("other_questions", "above_chance")
     assert item.counts == {"value": (150, 300), "english": (200, 400)}
-
-
-def test_no_gap_between_exams_goes_beyond_all_correct_against_none():
-    """With 4 and 5 options none correct is a third of what can be had below guessing."""
-    rows = [sample(0, acc=1.0), sample(1, acc=1.0)]
-    other = [sample(0, acc=1.0), sample(1, acc=0.0)]
-    from xling_tasks.report.estimates import Group
-
-    model = model_of(task("mcqa", ["es"], rows, acc=True) | task("mcqa", ["en"], other, acc=True))
-    for own in model.tasks:
-        own.chances = {"q0": 0.25, "q1": 0.2}
-    groups = [Group(sign, own, "acc") for sign, own in zip((1, -1), model.tasks, strict=True)]
-    found = unpaired_contrast(groups, 0.95, above_chance=True)
-    assert found.values == (1, pytest.approx((1 - 0.25) / 2))
-    assert found.estimate.ci_high == pytest.approx(1 + 1 / 3)
-    assert found.estimate.ci_low == pytest.approx(-1 - 1 / 3)
 
 
 # What must not change a verdict
