@@ -51,23 +51,15 @@ TRANSLATE_EVALUATE = (
     ),
 )
 """Tasks over several languages each: name, kind and record."""
-OWN = (
-    "correctness",
-    "consistency",
-    "verifiability",
-    "verifiability_ll",
-    "information",
-    "mcqa",
-    "rubric",
-)
+CUSTOM = (*CRITERIA, "information", "mcqa")
 """The kinds of task over users' own questions.
 
 Those of one language each get their tasks from the user's file when the harness looks for tasks
 (`xling_tasks.discovery`); the task of the kind's name stands for them until then. Rubrics have a
 bundled sample, and so tasks of their own.
 """
-RUBRIC_LANGUAGES = ("en", "es", "zh", "hi", "fr", "ar")
-"""The languages of the bundled conversations."""
+_RUBRICS = [f"xling_custom_rubric_{code}" for code in ("en", "es", "zh", "hi", "fr", "ar")]
+"""The tasks over the bundled conversations."""
 
 FOLDERS = {
     "xling_translate_evaluate": "translate_evaluate",
@@ -104,14 +96,8 @@ def leaves() -> dict[str, Leaf]:
             by_name[name] = Leaf("mmedbench", kind, record, language)
     for name, kind, record in TRANSLATE_EVALUATE:
         by_name[name] = Leaf("translate_evaluate", kind, record)
-    by_name |= {
-        f"xling_custom_{kind}": Leaf("custom", kind, "custom") for kind in OWN if kind != "rubric"
-    }
-    return by_name | {name: Leaf("custom", "rubric", "custom", name[-2:]) for name in _rubrics()}
-
-
-def _rubrics() -> list[str]:
-    return [f"xling_custom_rubric_{code}" for code in RUBRIC_LANGUAGES]
+    by_name |= {f"xling_custom_{kind}": Leaf("custom", kind, "custom") for kind in CUSTOM}
+    return by_name | {name: Leaf("custom", "rubric", "custom", name[-2:]) for name in _RUBRICS}
 
 
 def files() -> dict[str, str]:
@@ -135,10 +121,8 @@ def groups() -> dict[str, list[str]]:
         **_mmedbench_groups(),
         "xlinghealth_information": [f"xlinghealth_information_{dataset}" for dataset in DATASETS],
         "xling_translate_evaluate": ["xling_information", "xling_empathy"],
-        "xling_custom_rubric": _rubrics(),
-        "xling_custom": [
-            f"xling_custom_{kind}" for kind in ("correctness", "consistency", "verifiability")
-        ],
+        "xling_custom_rubric": _RUBRICS,
+        "xling_custom": [f"xling_custom_{kind}" for kind in PUBLISHED],
     }
 
 
@@ -208,14 +192,12 @@ def _stops(family: str, criterion: str, language: str) -> str:
     They stand in each leaf, so that a new language changes no other task.
     """
     template = Path(__file__).parent / family / f"_{criterion}_template_yaml"
-    template_arguments = yaml.load(template.read_text(encoding="utf-8"), _Template).get(
-        "generation_kwargs"
-    )
-    if template_arguments is None:
+    content = yaml.load(template.read_text(encoding="utf-8"), _Template)
+    if content.get("generation_kwargs") is None:
         return ""
-    arguments = {**template_arguments, "until": stop_texts(language)}
-    values = {key: json.dumps(value, ensure_ascii=False) for key, value in arguments.items()}
-    return "generation_kwargs:\n" + "".join(f"  {key}: {each}\n" for key, each in values.items())
+    arguments = {**content["generation_kwargs"], "until": stop_texts(language)}
+    lines = [f"  {key}: {json.dumps(x, ensure_ascii=False)}\n" for key, x in arguments.items()]
+    return "generation_kwargs:\n" + "".join(lines)
 
 
 class _Template(yaml.SafeLoader):

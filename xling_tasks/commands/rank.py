@@ -258,8 +258,8 @@ def summarize(
     counts = []
     for language, group in combined[combined["model"] == names[0]].groupby("language", sort=False):
         reasons = [count for code, count in excluded.items() if language in (code, "all")]
-        found = sum([Counter(group["status"]), *reasons], Counter[str]())
-        counts.append({"language": language, "questions": len(group), **found})
+        by_reason = sum([Counter(group["status"]), *reasons], Counter[str]())
+        counts.append({"language": language, "questions": len(group), **by_reason})
     published_points = [
         {"rater": rater, "language": f.language, "model": f.model, "mean": f.value,
          "source": f.citation}

@@ -78,7 +78,7 @@ def measure(
         back[code] = [None if text is None else again[text] for text in there]
     every = list(dict.fromkeys([*texts, *(t for b in back.values() for t in b if t is not None)]))
     extractions = extract_claims(every, prompts.get("claims", "en"), judge)
-    claims = {text: found.claims for text, found in zip(every, extractions, strict=True)}
+    claims = {text: extraction.claims for text, extraction in zip(every, extractions, strict=True)}
 
     def pairs_of(text: str, other: str | None) -> list[tuple[tuple[str, ...], str]]:
         first, second = claims[text], None if other is None else claims[other]

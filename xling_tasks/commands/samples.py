@@ -188,13 +188,13 @@ def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str
                 name = f"{name} (filter {through})"
             for code in languages_in(criterion, sample, language):
                 parts = parts_of(criterion, sample, code)
-                found = find_label(criterion, sample, code, primary)
+                result = find_label(criterion, sample, code, primary)
                 requested = parts[0].passages[0].text[: 2 * _TITLE] if parts else ""
-                right = None if found.right is None else ("bad", "good")[found.right]
+                right = None if result.right is None else ("bad", "good")[result.right]
                 yield name, code, {
                     "title": " ".join(requested.split())[:_TITLE],
-                    "label": found.label[:80], "score": found.score, "right": found.right,
-                    "tone": tones.get(found.label, right or ""),
+                    "label": result.label[:80], "score": result.score, "right": result.right,
+                    "tone": tones.get(result.label, right or ""),
                     "flags": list(words.unique(find_flags(criterion, sample, code))),
                     "texts": {
                         "task": source.task, "row": line,

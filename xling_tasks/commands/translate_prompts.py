@@ -66,12 +66,12 @@ def _translate_set(options: argparse.Namespace, settings: Settings, translator: 
     failed: dict[str, list[str]] = {}
     for code in codes:
         name = FIELDS[code]
-        lacking = [row for row in rows if not row.get(name)]
-        texts = translator.translate([row["en"] for row in lacking], "en", code)
-        for row, text in zip(lacking, texts, strict=True):
+        untranslated = [row for row in rows if not row.get(name)]
+        texts = translator.translate([row["en"] for row in untranslated], "en", code)
+        for row, text in zip(untranslated, texts, strict=True):
             complete = text is not None and placeholders(text) == placeholders(row["en"])
             row[name] = text if complete else None
-        failed[code] = [str(row["id"]) for row in lacking if row[name] is None]
+        failed[code] = [str(row["id"]) for row in untranslated if row[name] is None]
     _refuse_nothing(options.file, missing, sum(map(len, failed.values())))
     order = [*ABOUT_FIELDS, "en", *(FIELDS[code] for code in codes)]
     write_new(options.to, jsonl({k: row[k] for k in (*order, *row) if k in row} for row in rows))

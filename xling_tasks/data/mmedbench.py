@@ -70,9 +70,9 @@ def find_file(info: DatasetInfo, language: str, split: str, data_dir: str | None
         for file in root.glob(pattern)
         if file.is_file()
     }
-    if found := _pick(files, name, f"data_dir={path}"):
-        label = location.repository or f"{root.name}/{found}"
-        return Source((root / found,), location.kind, label, location.revision)
+    if file_name := _pick(files, name, f"data_dir={path}"):
+        label = location.repository or f"{root.name}/{file_name}"
+        return Source((root / file_name,), location.kind, label, location.revision)
     archives = [path] if path.is_file() else []
     archives += [file for key, file in files.items() if key.lower() == info.file.lower()]
     for archive in archives:

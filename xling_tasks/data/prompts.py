@@ -220,13 +220,13 @@ class _Entry(NamedTuple):
 
 def bundled_texts() -> dict[str, tuple[Path, dict[str, str]]]:
     """Return our prompts: name -> the one file that has it, and its text by language."""
-    found: dict[str, tuple[Path, dict[str, str]]] = {}
+    by_name: dict[str, tuple[Path, dict[str, str]]] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
         for name, entry in _entries(file).items():
-            if name in found:
-                raise PromptError(f"{file}: prompt {name!r} stands in {found[name][0]} too")
-            found[name] = (file, entry.texts)
-    return found
+            if name in by_name:
+                raise PromptError(f"{file}: prompt {name!r} stands in {by_name[name][0]} too")
+            by_name[name] = (file, entry.texts)
+    return by_name
 
 
 @functools.lru_cache(maxsize=1)

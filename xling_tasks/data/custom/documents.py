@@ -208,7 +208,7 @@ def negatives_of(dataset: CustomDataset) -> dict[str, tuple[Negative, ...]]:
     negatives = {
         question.id: tuple(_given(question)) or tuple(_draw(question, pool)) for question in pool
     }
-    return {key: found for key, found in negatives.items() if found}
+    return {key: group for key, group in negatives.items() if group}
 
 
 def _given(question: Question) -> Iterator[Negative]:
