@@ -117,20 +117,18 @@ METRICS = (
 
 def _parts(sample: view.Sample, language: str) -> list[view.Part]:
     """Return the answers by temperature, and those of them that were translated."""
-    passages = list(view.answers(sample, language))
+    passages: dict[str, list[view.Passage]] = {}
+    requests = view.mapping(sample.get("arguments")).values()
+    for request, passage in zip(requests, view.answers(sample, language), strict=True):
+        passages.setdefault(str(float(request["arg_1"]["temperature"])), []).append(passage)
     scored = (sample.get("n_responses") or {}).get(SCORED_AS) or {}
     parts = [view.question_part(sample, language)]
-    for name in sample:
-        if name.startswith("empty_rate_t") and sample[name]:
-            tau, count = name.removeprefix("empty_rate_t"), int(sample[name][1])
-            parts.append(view.Part(f"Answers at temperature {tau} ({count})", passages[:count]))
-            passages = passages[count:]
-            if texts := scored.get(tau):
-                english = [
-                    view.Passage(text or "", ENGLISH, "" if text else "none") for text in texts
-                ]
-                parts.append(view.Part("The same in English, as they were scored", english))
-    return [*parts, view.Part("Answers", passages)]
+    for tau, answers in passages.items():
+        parts.append(view.Part(f"Answers at temperature {tau} ({len(answers)})", answers))
+        if texts := scored.get(tau):
+            english = [view.Passage(text or "", ENGLISH, "" if text else "none") for text in texts]
+            parts.append(view.Part("The same in English, as they were scored", english))
+    return parts
 
 
 def _find_similarity(sample: view.Sample, _: str) -> view.SampleResult:

@@ -51,8 +51,8 @@ class Judgement(NamedTuple):
         return self.by_model if self.by_rules is None else self.by_rules
 
 
-def _pairs(rows: Sequence[Judgement]) -> list[list[int | None]]:
-    return [[row.label, row.verdict] for row in rows]
+def _pairs(rows: Sequence[Judgement]) -> list[list[int | None]] | None:
+    return [[row.label, row.verdict] for row in rows] or None  # None where all requests failed
 
 
 def _columns(questions: Sequence[Any]) -> tuple[list[int], list[Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -244,7 +245,7 @@ def fill(task: Task, samples: Iterable[dict[str, Any]]) -> Task:
         for name in names:
             values[name].append(sample[_REDUCED][name])
         for name in in_rows:
-            unparsed[name].append(_count_unparsed(sample.get(name)))
+            unparsed[name].append(_count_unparsed(doc, sample.get(name)))
         if isinstance(category := doc.get("category"), str) and category:
             task.categories[question] = category
         if not task.task_key.parallel or task.task_key.language == ENGLISH:
@@ -294,12 +295,14 @@ def _text_number(doc: Mapping[str, Any]) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _count_unparsed(rows: Any) -> tuple[float, float]:
-    """Count the rows of label 1 and of label 0 that have no answer."""
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        return 0.0, 0.0
-    labels = [row[0] for row in rows if row[1] is None]
-    return float(sum(label == 1 for label in labels)), float(sum(label == 0 for label in labels))
+def _count_unparsed(doc: Mapping[str, Any], rows: Any) -> tuple[float, float]:
+    """Count the answers of label 1 and of label 0 without a verdict, failed requests included."""
+    pairs = [row for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
+    answers = doc.get("answers") or ()
+    labels = Counter(answer["label"] for answer in answers if isinstance(answer, dict))
+    labels = labels or Counter(label for label, _ in pairs)
+    labels.subtract(label for label, verdict in pairs if verdict is not None)
+    return float(labels[1]), float(labels[0])
 
 
 def _validate(task: Task) -> None:

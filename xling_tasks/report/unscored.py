@@ -181,7 +181,7 @@ def _kind(task: Task, name: str, *, in_rows: bool) -> str:
         return TIED
     if task.results.reading is not None:
         return UNFILTERED
-    code = metric_key_of(task.task_key, name)[1]
+    key, code = metric_key_of(task.task_key, name)
     kinds = Counter(kind for kind in task.outcomes.get(code, ()) if kind in NOT_MEASURED)
     if kinds:
         return str(kinds.most_common(1)[0][0])
@@ -190,7 +190,8 @@ def _kind(task: Task, name: str, *, in_rows: bool) -> str:
     for other, score in task.scores.items():
         metric, language = metric_key_of(task.task_key, other)
         for kind, names in {**RATES, **absent}.items():
-            if language == code and metric.metric in names:
+            same = metric.temperature in (None, key.temperature)
+            if language == code and same and metric.metric in names:
                 rates[kind] = max(rates[kind], score or 0.0)
     rates[UNREAD] -= sum(rates[kind] for kind in absent)
     return max(rates, key=rates.__getitem__) if any(rates.values()) else UNREAD

@@ -56,7 +56,7 @@ def count_tokens(task: Any) -> None:
     lengths = functools.cache(count)  # a prompt is asked several times
     for instance in task.instances:
         response = instance.resps[0]
-        if isinstance(response, ModelResponse):
+        if isinstance(response, ModelResponse) and (response.usage or response.outcome):
             continue
         usage = {"prompt": lengths(instance.args[0])}
         if complete and response:
@@ -64,7 +64,7 @@ def count_tokens(task: Any) -> None:
             answer = strip_reasoning(response)
             if answer != response:
                 usage["reasoning"] = usage["completion"] - (count(answer) if answer else 0)
-        instance.resps = [ModelResponse(response, usage=usage)]
+        instance.resps = [ModelResponse(str(response), usage=usage)]
 
 
 def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
