@@ -176,8 +176,8 @@ def write_call(path: Path, canary: Sequence[str], name: str, *values: Any) -> No
 def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield question, language and what is shown of every sample of a task."""
     language = source.task_key.language if source.task_key else ""
-    higher = source.directions
-    primary = {name: higher.get(name) for name in source.primary}
+    names = mapping(source.xling.get("about")).get("primary") or ()
+    primary = {name: source.directions.get(name) for name in names}
     definition = CRITERIA.get(criterion)
     tones = definition.shown.tones if definition and definition.shown else {}
     for line, sample in source.samples.stream(dict):

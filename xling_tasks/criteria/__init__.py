@@ -16,6 +16,5 @@ from xling_tasks.criteria.table import (
     TaskKey,
     about,
     metric_key_of,
-    primary_of,
     task_key_of,
 )

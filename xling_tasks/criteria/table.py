@@ -70,7 +70,7 @@ def metric_key_of(task_key: TaskKey, name: str) -> tuple[MetricKey, str]:
 def about(
     criterion: str, dataset: str, languages: Sequence[str], metrics: Iterable[str]
 ) -> dict[str, Any]:
-    """Return what a task records of its subject, for `task_key_of` and `primary_of`."""
+    """Return what a task records of its subject, for `task_key_of`."""
     return {
         "format": FORMAT,
         "criterion": criterion,
@@ -102,12 +102,3 @@ def task_key_of(task: str, recorded: Mapping[str, Any] | None = None) -> TaskKey
     if not has_dataset or not isinstance(languages, list) or (one and not languages):
         raise DataError(f"{task}: its results name no dataset and languages; run it again")
     return TaskKey(criterion, str(dataset), str(languages[0]) if one else "")
-
-
-def primary_of(
-    task_key: TaskKey, names: Iterable[str], recorded: Mapping[str, Any] | None = None
-) -> list[str]:
-    """Return the primary metrics of a task: as recorded, else by `CRITERIA`."""
-    if recorded and isinstance(recorded.get("primary"), list):
-        return [str(name) for name in recorded["primary"]]
-    return list(CRITERIA[task_key.criterion].endpoints_among(names))

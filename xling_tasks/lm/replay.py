@@ -142,7 +142,7 @@ class ReplayLM(LM):  # type: ignore[misc]
         self._logs = {
             task: TaskLog(results)
             for one in runs
-            for task in sorted(one.tasks)
+            for task in one.places
             if (results := TaskResults(task, one)).samples.path.exists()
         }
         if not self._logs:

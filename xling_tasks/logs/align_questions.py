@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,7 +35,7 @@ _DIFFERENT = 0.05
 """Correct answers may differ in as many of the questions with one id: a key was corrected."""
 
 _ORDERS = 20.0
-"""Log of the orders that keys must tell apart before equal keys say that the order is the same."""
+"""Log of the orders of the keys that can be told apart: of fewer, equal keys may be chance."""
 
 Note = dict[str, Any]
 """A row of remarks: a kind with its values."""
@@ -189,16 +189,11 @@ def _why_not_joined(english: _Language, other: _Language) -> str:
             f"{len(differing)} of {len(shared)} questions with one {name} have another key; "
             f"{name} {key}: {keys[key]} is correct there, {base[key]} in English"
         )
-    if not join and not _tell_order(base.values()):
+    counts = Counter(filter(None, base.values()))
+    orders = math.lgamma(counts.total() + 1) - sum(math.lgamma(n + 1) for n in counts.values())
+    if not join and orders <= _ORDERS:
         return "its correct answers do not say whether its questions stand in the English order"
     return ""
-
-
-def _tell_order(keys: Iterable[str]) -> bool:
-    """Return whether correct answers in another order would have been noticed."""
-    counts = Counter(filter(None, keys))
-    orders = math.lgamma(counts.total() + 1) - sum(math.lgamma(n + 1) for n in counts.values())
-    return orders > _ORDERS
 
 
 def _as_ours(language: _Language, rule: Reading, reason: str) -> TaskResults:

@@ -65,9 +65,9 @@ def find_models(
         name, folder = named_folder(item)
         runs = read_results(folder)
         if not runs or (
-            only_ours and not any(_is_read(r, t, groups) for r in runs for t in r.tasks)
+            only_ours and not any(_is_read(r, t, groups) for r in runs for t in r.places)
         ):
-            tasks = {task for run in runs for task in run.tasks}
+            tasks = {task for run in runs for task in run.places}
             hint = f"; {describe_tasks(tasks)}" if tasks and families is not None else ""
             raise DataError(
                 f"{folder}: no results of our tasks in it; give lm_eval's --output_path{hint}"
@@ -124,7 +124,7 @@ def _newest(
         if run.digest in seen:  # a copy
             continue
         seen.add(run.digest)
-        for task in sorted(run.tasks):
+        for task in run.places:
             if task in newest and _is_read(run, task, groups):
                 other_folder, other = newest[task]
                 names = (str(other.path), str(run.path))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from xling_tasks.criteria import LABELS, NO_RESPONSE, TaskKey, primary_of, task_key_of
+from xling_tasks.criteria import LABELS, NO_RESPONSE, TaskKey, task_key_of
 from xling_tasks.criteria.sample import number
 from xling_tasks.errors import DataError, no_such
 from xling_tasks.harness.arguments import identity_of
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 _DAMAGED = f"The file was cut or changed: {AGAIN}"
 
-SAMPLES = re.compile(r"samples_(.+?)_(\d{4}-.*?)\.jsonl(?:\.gz)?")
+_SAMPLES = re.compile(r"samples_.+?_(\d{4}-.*?)\.jsonl(?:\.gz)?")
 
 
 class Samples(NamedTuple):
@@ -98,15 +98,12 @@ class Results:
         """Its time, as in the names of its files."""
         return self.path.stem.removeprefix("results_")
 
-    @property
-    def tasks(self) -> set[str]:
-        """The tasks that it has."""
-        return set(self.content["n-samples"])
-
     @functools.cached_property
     def places(self) -> dict[str, TaskKey | None]:
         """What each of its tasks is about; None for those that are not ours."""
-        return {task: TaskResults(task, self).task_key for task in sorted(self.tasks)}
+        return {
+            task: TaskResults(task, self).task_key for task in sorted(self.content["n-samples"])
+        }
 
     @functools.cached_property
     def config(self) -> Mapping[str, Any]:
@@ -172,12 +169,6 @@ class TaskResults:
             raise DataError(f"{self.run.path}: {error}") from None
 
     @property
-    def primary(self) -> list[str]:
-        """Its primary metrics, on which verdicts rest."""
-        subject, names = self.task_key, self.xling.get("signatures") or {}
-        return [] if subject is None else primary_of(subject, names, self.xling.get("about"))
-
-    @property
     def count(self) -> Mapping[str, int]:
         """Questions, `original` and `effective`."""
         count: Mapping[str, int] = self.run.content["n-samples"][self.task]
@@ -214,25 +205,34 @@ class TaskResults:
 
 
 def read_results(out: Path) -> list[Results]:
-    """Return all results files under a folder, oldest first; of copies with equal content one."""
-    check_folder(out)
-    paths = sorted(out.rglob("results_*.json"), key=lambda path: (len(path.name), str(path)))
-    found = [run for path in paths if (run := read_run(path)) is not None]
-    stamps = {(run.path.parent, run.stamp) for run in found}
-    for path in sorted(out.rglob("samples_*.jsonl*")):
-        name = SAMPLES.fullmatch(path.name)
-        if name and (path.parent, name[2]) not in stamps:
-            raise without_results(path, name[2])
+    """Return all results files under a folder, oldest first; of copies with equal content one.
+
+    Raises:
+        DataError: If it is no folder, a file or a folder in it cannot be read, or samples are there
+            without the results that say how they were made.
+    """
+    if not out.is_dir():
+        raise DataError(f"{out}: {no_such(out, 'folder')}; give the --output_path of lm_eval")
+
+    def refuse(error: OSError) -> None:
+        raise DataError(f"{error.filename}: {error.strerror}; make it readable, or move it away")
+
+    names = [Path(path, name) for path, _, files in os.walk(out, onerror=refuse) for name in files]
+    found = []
     # A copy has a longer name, such as `results_... (1).json`, and no samples beside it.
+    for path in sorted(names, key=lambda path: (len(path.name), str(path))):
+        if path.match("results_*.json") and (content := read_content(path)) is not None:
+            found.append(Results(path, content, hashlib.sha256(path.read_bytes()).hexdigest()))
+    stamps = {(run.path.parent, run.stamp) for run in found}
+    for path in names:
+        name = _SAMPLES.fullmatch(path.name)
+        if name and (path.parent, name[1]) not in stamps:
+            raise DataError(
+                f"{path}: results_{name[1]}.json is not beside it, in which lm_eval wrote what "
+                "model answered and how; copy it there under this name, or move the samples away"
+            )
     runs = {run.digest: run for run in reversed(found)}
     return sorted(runs.values(), key=lambda run: (run.stamp, str(run.path)))
-
-
-def read_run(path: Path) -> Results | None:
-    """Return one results file; None of another program's."""
-    content = read_content(path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return None if content is None else Results(path, content, digest)
 
 
 def newest_tasks(out: Path, criteria: Collection[str]) -> list[tuple[TaskKey, TaskResults]]:
@@ -256,26 +256,6 @@ def refuse_mixed_models(out: Path, runs: Iterable[Results]) -> None:
             f"{out}: runs of {len(models)} different models: {names}; give the folder of one, or "
             "move the others' files away"
         )
-
-
-def without_results(samples: Path, stamp: str) -> DataError:
-    """Return the error that samples are there without what says how they were made."""
-    return DataError(
-        f"{samples}: results_{stamp}.json is not beside it, in which lm_eval wrote what model "
-        "answered and how; copy it there under this name, or move the samples away"
-    )
-
-
-def check_folder(out: Path, give: str = "the --output_path of lm_eval") -> None:
-    """Raise a DataError, with what to give, if it is no folder, or one in it cannot be opened."""
-    if not out.is_dir():
-        raise DataError(f"{out}: {no_such(out, 'folder')}; give {give}")
-
-    def refuse(error: OSError) -> None:
-        raise DataError(f"{error.filename}: {error.strerror}; make it readable, or move it away")
-
-    for _ in os.walk(out, onerror=refuse):
-        pass
 
 
 def model_line(model: object, args: Mapping[str, Any]) -> str:
