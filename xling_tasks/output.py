@@ -154,6 +154,8 @@ def csv_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Format rows of the same columns as CSV for others: `public`, no formulas, None as empty."""
     cells = [{name: harmless(public(value)) for name, value in row.items()} for row in rows]
     out = io.StringIO()
+    if not cells:  # a table without rows, whose columns nobody knows
+        return ""
     writer = csv.DictWriter(out, [*cells[0]], lineterminator="\n")
     writer.writeheader()
     writer.writerows(cells)

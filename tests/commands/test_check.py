@@ -105,7 +105,7 @@ def test_data_in_a_folder(tmp_path):
     assert "no MedicationQA in it" in lines["data medicationqa"][1]
     own = tmp_path / "own.csv"
     own.write_text("question_en,question_es\nIs it?,¿Es?\n", encoding="utf-8")
-    assert "1 questions in en, es" in lines_of(f"data_dir={own}")["data"][1]
+    assert "1 question in en, es" in lines_of(f"data_dir={own}")["data"][1]
 
 
 def test_a_gated_dataset(hub, monkeypatch):

@@ -52,18 +52,13 @@ def test_help_of_a_command_fits_a_screen(capsys, name):
         ("reprot out", "reprot: unknown command. Did you mean 'report'?"),
         ("submit hff out", "invalid choice: 'hff' (choose from "),
         ("data --jsn", "unrecognized arguments: --jsn (see xling data --help)"),
-        ("cost --tasks xlinghealth_dmo", "did you mean 'xlinghealth_demo'?"),
         ("cost --tasks arc_easy", "--tasks arc_easy: not one of ours; `lm_eval ls tasks`"),
-        (f"{DEMO} --metadata temperture=1", "Did you mean 'temperatures'"),
         (f"{DEMO} --tokenizer nope/nope", "--tokenizer nope/nope: cannot be loaded"),
         (f"{DEMO} --limit 0", "--limit: must be an integer from 1, got '0'"),
-        (f"{DEMO} --limit 1.5", "--limit: must be an integer from 1, got '1.5'"),
         ("data --metadata {bad", "not valid JSON"),
         ("data --metadata data_dir=nobody-has-it", "there is no such file or folder"),
-        ("data --metadata word", "expected JSON or key=value"),
         ("round-trip", """set the translator and judge, as for the tasks: --metadata '{"translator": {"model": """),
         ("report ~whom-nobody-knows/x", "~whom-nobody-knows/x"),
-        ("agreement ~whom-nobody-knows/x", "~whom-nobody-knows/x"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line(capsys, words, message):
@@ -77,7 +72,9 @@ def test_errors_are_one_line(capsys, words, message):
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_command_in_one_line(sent, status):
     code = (
-        "import sys, time; from xling_tasks import cli\n"
+        "import signal, sys, time; from xling_tasks import cli\n"
+        # A shell lets what it starts in the background ignore Ctrl-C, and children inherit that.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from xling_tasks.commands import cost\n"
         "cost.load_tasks = lambda *_: (print('ready', flush=True), time.sleep(60))\n"
         f"sys.argv = ['xling', *{DEMO.split()!r}]; sys.exit(cli.main())"

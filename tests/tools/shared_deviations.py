@@ -1,21 +1,15 @@
-"""Deviations from the English that several languages share: what one language was copied from another, or all from
-an earlier English, shows here.
+"""Deviations from the English that several languages share: one language was copied from another, or all
+from an earlier English.
 
-`python tests/tools/shared_deviations.py [LEAST]` lists every concept of the term lists that the English of a text
-does not have and at least LEAST languages have in it, and words for a woman, a man, a breast or a machine that the
-English lacks. What somebody has read and found right stands in `cases/terms/shared_read.tsv` with the reason, and is
-not listed again; `test_prompt_texts` holds the rest to be empty.
+What somebody has read and found right stands in `cases/terms/shared_read.tsv` with the reason;
+`test_prompt_texts` holds the rest to be empty.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from prompt_gates import UNSAID
 from prompt_terms import FOLDER, concepts, rows, terms
@@ -48,13 +42,13 @@ class Shared(NamedTuple):
     english: str
 
 
-def shared(least: int = LEAST) -> Iterator[Shared]:
-    """Every deviation that `least` languages share, the widest first."""
+def shared() -> Iterator[Shared]:
+    """Every deviation that LEAST languages share, the widest first."""
     texts = {
         p["id"]: p["text"] for record in PROMPT_SETS.values() for p in load_prompts(record).prompts
     }
     yield from sorted(
-        (item for item in (*_terms(texts), *_marks(texts)) if len(item.languages) >= least),
+        (item for item in (*_terms(texts), *_marks(texts)) if len(item.languages) >= LEAST),
         key=lambda item: (-len(item.languages), item),
     )
 
@@ -86,9 +80,3 @@ def _marks(texts: dict[str, dict[str, str]]) -> Iterator[Shared]:
 def read() -> dict[tuple[str, str], str]:
     """(text, concept) -> why it is no deviation."""
     return {(text, concept): why for text, concept, why in rows(FOLDER / "shared_read.tsv", 3, 2)}
-
-
-if __name__ == "__main__":
-    for item in shared(int(sys.argv[1]) if sys.argv[1:] else LEAST):
-        if item[:2] not in read():
-            print(len(item.languages), *item[:2], ",".join(item.languages), item.english, sep="\t")

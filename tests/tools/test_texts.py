@@ -46,12 +46,3 @@ def test_changes_are_listed_and_what_all_call_right_is_native_read(capsys, tmp_p
     ana.write_text(ana.read_text().replace(data_of(made)["items"][0]["answer"], "0" * 12))
     _, out = tool(capsys, "review", ana)
     assert "Left out: 1 readings of texts that were changed" in out
-
-
-def test_what_cannot_be_is_one_line(capsys, tmp_path):
-    for words, message in (
-        (("page", "--languages", "sw", "--to", "p.html"), "--languages sw: no texts of it"),
-        (("review", tmp_path / "none.csv"), "none.csv"),
-    ):
-        status, out = tool(capsys, *words)
-        assert status == 2 and message in out

@@ -10,7 +10,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-import yaml
 from builders import ONLY_OURS
 
 from xling_tasks import discovery
@@ -97,9 +96,3 @@ def test_folder_is_added_once_after_the_harness_and_before_the_user(tmp_path):
 def test_entry_points_are_declared():
     declared = {e.name: e.value for e in entry_points(group="lm_eval.models")}
     assert discovery.MODELS.items() <= declared.items()
-
-
-def test_groups_hold_known_tasks():
-    for path in discovery.task_folder().rglob("_*.yaml"):
-        group = yaml.safe_load(path.read_text())
-        assert all((path.parent / f"{member}.yaml").is_file() for member in group["task"])

@@ -28,7 +28,7 @@ from xling_tasks.errors import BackendError, SettingError, XlingError
 from xling_tasks.models.backend import Backend
 from xling_tasks.models.model_config import SELF, ModelConfig
 from xling_tasks.models.translate.translator import SEQ2SEQ
-from xling_tasks.output import Screen
+from xling_tasks.output import Screen, many
 from xling_tasks.secrets import redact_log
 from xling_tasks.settings import Settings
 
@@ -154,8 +154,8 @@ def check_data(settings: Settings) -> Iterator[Line]:
     is_local = local_path(data_dir) is not None
     if is_custom_file(data_dir):
         data = load_custom_dataset(data_dir)
-        text = f"{data_dir}: {len(data.questions):,} questions in {', '.join(data.languages)}"
-        yield Line("data", OK, text)
+        size = many(len(data.questions), "question")
+        yield Line("data", OK, f"{data_dir}: {size} in {', '.join(data.languages)}")
         return
     published = {key: count for key, _, count in counted_datasets(settings)
                  if not DATASETS[key].bundled}  # fmt: skip
