@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -92,7 +93,9 @@ def find_models(
         for task in read.values():
             data = task.xling.get("data") or {}
             if task.task_key and data.get("kind") == "own":
-                TITLES[task.task_key.dataset] = str(data["dataset"])
+                # A stranger's file may be called anything, and pages are also Markdown.
+                title = re.sub(r"[^\w .,:'’&+-]+", " ", str(data["dataset"]))
+                TITLES[task.task_key.dataset] = title.strip()[:80] or task.task_key.dataset
     if only_ours and not any(task.task_key for model in models for task in model.tasks.values()):
         notes = [note for model in models for note in model.notes if "why" in note]
         reasons = "; ".join(f"{note['task']}: {note['why']}" for note in notes)
