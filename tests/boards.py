@@ -25,9 +25,8 @@ def judged(hits, n, *, inside=1.0, answer=ANSWER, silent=(), record=PLAIN, text=
            only=None, **more):  # fmt: skip
     """A language of correctness: n answers, of which these numbers are contradictory.
 
-    All others are more comprehensive, if not those of `helpful`; `silent` ones have no label. A share
-    is `inside` the user's language. Questions begin with `text`, or have none; `only` these were
-    asked. `more`: other scores.
+    All others are more comprehensive, if not those of `helped`; `silent` ones have no label, and
+    `only` these were asked.
     """
     rows = []
     for i in only or range(n):

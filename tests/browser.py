@@ -22,11 +22,7 @@ WIDE, PHONE = (1280, 800), (390, 844)
 """Screens, as (width, height), at which a page is looked at."""
 
 PATIENCE = 180.0
-"""Seconds after which what a page was to show or do has failed.
-
-Only a page that is wrong waits so long. Beside other work, two processors have been seen to need
-ten times as long as when idle, and the driver's own limit of 30 s counts that against the page.
-"""
+"""Seconds after which what a page was to show or do has failed; only a page that is wrong waits."""
 
 AXE = "axe-core@4.14.1"
 _AXE_SHA512 = (
@@ -86,18 +82,9 @@ class Opened:
         shown = box["width"] > 0 and box["height"] > 0
         return shown and across and box["y"] >= 0 and box["y"] + box["height"] <= height + 0.5
 
-    def close(self) -> None:
-        """Close the page with its context."""
-        self.context.close()
-
 
 def reload_with_its_store(page: Any) -> None:
-    """Reload a page with what its browser had saved for it.
-
-    On a busy machine Chromium now and then shows a reloaded page an empty store (seen in one reload
-    of some two hundred): what was saved is then saved once more. The page itself does not save as it
-    opens, so this hides no fault of its own.
-    """
+    """Reload a page with what its browser had saved: a busy Chromium may show an empty store."""
     saved = page.evaluate("({...localStorage})")
     for _ in range(20):
         page.reload()
@@ -108,30 +95,9 @@ def reload_with_its_store(page: Any) -> None:
     raise AssertionError("the browser does not keep what a page saves")
 
 
-def share_a_store(page: Any, tab: Any) -> bool:
-    """Whether what one tab saves is there for another one, of a key that no page of ours knows.
-
-    On a busy machine Chromium now and then gives a tab an empty store that stays empty, whatever
-    another tab saves (seen in one tab of some hundred and fifty).
-    """
-    page.evaluate("localStorage.setItem('tried', 'yes')")
-    for _ in range(50):
-        if tab.evaluate("localStorage.getItem('tried')") == "yes":
-            page.evaluate("localStorage.removeItem('tried')")
-            return True
-        tab.wait_for_timeout(50)
-    return False
-
-
 def axe(page: Any, **options: Any) -> list[str]:
-    """What axe-core finds wrong with a page, by options as `axe.run` takes them.
-
-    A line per violation: the rule, what it says, and the elements. The page's policy may forbid
-    scripts: the code comes by the debugger.
-    """
+    """What axe-core finds wrong with a page, a line per violation; options as `axe.run` has them."""
     page.evaluate(_axe_code())
-    # No rule in use looks at media or style sheets of other origins, which `preload` would fetch.
-    # Of what passed nothing is told: it is most of axe's report, and slow to put together.
     violations = page.evaluate(
         "async (options) => (await axe.run(document, options)).violations",
         {"resultTypes": ["violations"], "preload": False, **options},

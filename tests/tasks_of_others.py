@@ -1,7 +1,4 @@
-"""Tasks of nobody here: YAML in the form of the harness's own, on small files, with a scripted model.
-
-What the model knows is written down, so that every verdict has a right answer.
-"""
+"""Tasks of nobody here: YAML in the form of the harness's own, on small files, with a scripted model."""
 
 from __future__ import annotations
 
@@ -92,8 +89,6 @@ def run(
     folder: Path,
     tasks: Iterable[tuple[dict[str, Any], Sequence[dict[str, Any]]]],
     knows: Callable[[str, int], str],
-    *,
-    log_samples: bool = True,
     **options: Any,
 ) -> Path:
     """Run tasks over their documents through the harness, and save what the command saves."""
@@ -115,4 +110,4 @@ def run(
         model=Scripted(knows), tasks=names, bootstrap_iters=0,
         task_manager=TaskManager(include_path=str(place), include_defaults=False), **options,
     )  # fmt: skip
-    return saved(folder / "out", results, log_samples=log_samples)
+    return saved(folder / "out", results)

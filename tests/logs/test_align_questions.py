@@ -194,19 +194,6 @@ def test_questions_are_joined_only_where_they_are_known_to_be_the_same(
 # What else a folder may hold
 
 
-def test_a_score_in_a_unit_that_nobody_knows_is_the_same_only_by_a_users_margin(likely, tmp_path):
-    halved = each(lambda row: row.update(acc=row["acc"] / 2 + 0.1))
-    found = after(likely, tmp_path, MINE, hi=halved)
-    assert (found.metric, found.verdict) == ("task_score", "worse")
-    flat = each(lambda row: row.update(acc=0.011))
-    out = edited(likely, tmp_path / "x", "mytask_hi", flat)
-    out = edited(out, tmp_path / "y", "mytask_en", flat)
-    found = verdicts(out, families=[MINE])["mytask hi"]
-    assert (found.verdict, found.reason, found.next) == ("inconclusive", "no_margin", "margin")
-    found = verdicts(out, families=[MINE], margin=0.1)["mytask hi"]
-    assert found.verdict == "equivalent"
-
-
 def test_values_that_are_no_numbers_are_told(likely, tmp_path):
     def spoiled(rows):
         rows[3]["acc"] = "x"

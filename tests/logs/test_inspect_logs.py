@@ -51,8 +51,3 @@ def test_scores_and_verdicts_are_those_of_the_samples(logs, join):
     (verdict,) = record["verdicts"]
     assert (verdict["language"], verdict["verdict"], verdict["n"]) == ("hi", "worse", N)
     assert verdict["counts"] == {"value": [len(HINDI), N], "english": [N, N]}
-
-
-def test_a_named_log(logs):
-    (model,) = read_models([f"a={path}" for path in logs], ["exam_{language},join=id"])
-    assert model.name == "a"

@@ -50,14 +50,6 @@ def test_compressed_samples_are_read(tmp_path):
     assert verdict(out) == ("worse", 100, [])
 
 
-def test_samples_without_results_are_refused(tmp_path):
-    out = write_run(tmp_path / "m", tasks())
-    for path in out.rglob("results_*.json"):
-        path.unlink()
-    with pytest.raises(DataError, match="is not beside it, in which lm_eval wrote"):
-        read_models([out])
-
-
 def named(tmp_path: Path, *args: dict, stamps=("2026-01-02T03-04-05.6", "2026-01-02T04-04-05.6")):
     for arguments, stamp in zip(args, stamps):
         write_run(tmp_path, tasks(), stamp=stamp, config={"model": "hf", "model_args": arguments})

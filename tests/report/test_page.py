@@ -206,15 +206,6 @@ def test_exams_are_told_as_exams(tmp_path):
     assert "arXiv:2402.13963" in html and "served worse" not in html
 
 
-def test_published_rows_stand_beside_ours_unless_they_are_not_wanted(tmp_path):
-    tasks = {C + code: judged({0, 1}, 60) for code in ("en", "es")}
-    run = write_run(tmp_path / "m", tasks)
-    html = made(tmp_path, run).read_text(encoding="utf-8")
-    assert 'class="published"' in html and "arXiv:2310.13132" in html
-    html = made(tmp_path, run, words=("--no-published",)).read_text(encoding="utf-8")
-    assert 'class="published"' not in html
-
-
 def test_samples_are_linked_where_their_page_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tasks = {C + code: judged({0, 1}, 30) for code in ("en", "es")}

@@ -72,14 +72,6 @@ def made(realdata, tmp_path_factory, run):
     return record, both
 
 
-def difference(record, metric, temperature=None):
-    """The remark with a metric's difference from English, whether or not it has a verdict."""
-    return next(
-        r.values for r in record.remarks if r.kind == "difference"
-        and (r.values["metric"], r.values["temperature"]) == (metric, temperature)
-    )  # fmt: skip
-
-
 def check_interval(item, low, high):
     """A difference that is shown is drawn with its interval, others with that of breakdowns, too."""
     if item.verdict in ("worse", "better"):
@@ -131,41 +123,3 @@ def test_balanced_accuracy_by_leaving_out_questions(made):
     assert item.estimate == pytest.approx(score(hindi) - score(english))
     check_interval(item, item.estimate - half, item.estimate + half)
     assert item.p == pytest.approx(2 * scipy.stats.t.sf(abs(item.estimate) / se, df))
-
-
-def placements(side):
-    """Each question's part of AUC's deviation, by loops over pairs (Obuchowski 1997)."""
-    rows = [(at, y, p) for at, own in enumerate(side) for y, p in own]
-    positive, negative = ([(at, p) for at, y, p in rows if y == label] for label in (1, 0))
-
-    def share(mine, others, up):
-        """How often a row's chance is on the right side of the others'."""
-        return np.mean([0.5 if mine == p else float((mine > p) == up) for _, p in others])
-
-    won = [(at, share(p, negative, True), len(positive)) for at, p in positive]
-    auc = np.mean([v for _, v, _ in won])
-    parts = np.zeros(len(side))
-    for at, v, m in won + [(at, share(p, positive, False), len(negative)) for at, p in negative]:
-        parts[at] += (v - auc) / m
-    return auc, parts
-
-
-def test_auc_and_its_delong_variance_by_loops(made):
-    sklearn = pytest.importorskip("sklearn.metrics")
-    record, both = made
-    sides = both("verifiability_ll", "auc")
-    (hindi, own), (english, other) = map(placements, sides)
-    for side, value in zip(sides, (hindi, english), strict=True):
-        rows = [row for own in side for row in own]
-        assert value == pytest.approx(sklearn.roc_auc_score(*zip(*rows)))
-    # The written form was run on the same questions, so that this one has no verdict.
-    assert not [v for v in record.verdicts if v.metric == "auc"]
-    found, n = difference(record, "auc"), len(sides[0])
-    parts = (own - other) * (n / (n - 1)) ** 0.5
-    se = (parts**2).sum() ** 0.5
-    df = min(2 * se**4 / ((parts**4).sum() - se**4 / n), n - 1)
-    half = scipy.stats.t.ppf(0.975, df) * se
-    assert (found["n"], found["estimate"]) == (n, pytest.approx(hindi - english))
-    assert [found["ci_low"], found["ci_high"]] == pytest.approx(
-        [found["estimate"] - half, found["estimate"] + half]
-    )

@@ -376,19 +376,6 @@ def test_language_consistency_as_published_stands_beside_table_a4(tmp_path):
     assert found == pytest.approx([0.8152, 0.5535]) and "Table A4" in table.note
 
 
-def test_empathy_with_presence_beside_agreement(tmp_path):
-    scores = {"empathy": 0.75, "empathy_es": 0.75, "both_absent_es": 0.5, "profile_en": 4, "profile_es": 4,
-              "emotional_reactions_present_en": 0.25, "emotional_reactions_present_es": 0.0,
-              "emotional_reactions_agreement_es": 0.75, "unscored_es": 0.0}  # fmt: skip
-    data = {"languages": ["en", "es"], "unusable_questions": {}}
-    by_name = tables_of(tmp_path, {"xling_empathy": task(scores, data=data)})
-    own = by_name["empathy"]
-    assert cell(own, "Both absent", code="es") == 0.5
-    names = ["Emotional reactions present", "Emotional reactions agreement"]
-    assert cells(own, names, code="en") == [0.25, None]
-    assert cell(by_name["empathy_groups"], "All", Model="gpt-4o (published)") == 0.82
-
-
 # Tests
 
 

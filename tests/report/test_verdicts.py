@@ -264,9 +264,7 @@ LANGUAGE = ("consistency", "language_consistency", 0.0)
 WAYS = [
     # Where a judge or a file lies, and how much may be written, moves nothing.
     (HARM, judge_at("http://a:1/v1"), judge_at("http://b:2/v1", args={"timeout": 9}), ""),
-    (HARM, native("/a/p.yaml"), native("p.yaml"), ""),
     (HARM, {}, generated(max_gen_toks=9, until=["x"], do_sample=False), ""),
-    (HARM, {}, generated(temperature=0, top_p=0.5), ""),
     (HARM, judge_at("u"), judge_at("u", "other"), "judge.model"),
     (HARM, jury_at("a"), jury_at("a", "b"), "judge"),
     (HARM, native("/a/p.yaml"), native("/a/q.yaml"), "prompt templates"),
@@ -276,7 +274,6 @@ WAYS = [
     (ALIKE, {"encoder": "a"}, {"encoder": "b"}, "encoder"),
     (ALIKE, {}, {"translator": "b"}, ""),
     (SAMPLED, {"greedy_repeats": 2}, {"greedy_repeats": 3}, ""),
-    (SAMPLED, {"temperatures": [1.0]}, {"temperatures": [0.0, 1.0]}, ""),
 ]
 
 
