@@ -85,12 +85,3 @@ def test_a_damaged_question_is_left_out_everywhere_and_the_gap_given_with_it(run
     [found] = [item for item in numbers["verdicts"] if item["metric"] == "acc"]
     assert found["estimate"] == 0 and found["verdict"] != "worse"
     assert "4 of 20 questions are left out in every language" in (to / "report.md").read_text()
-
-
-def test_nothing_is_added_where_no_question_is_damaged(run, tmp_path):
-    good = [row for i, row in enumerate(exam()) if i not in (3, 7, 11, 15)]
-    path = write_csv(tmp_path / "good.csv", good)
-    results = run("xling_custom_mcqa", model=chooser(), metadata={"data_dir": str(path)})
-    own = by_language(results, "xling_custom_mcqa")["es"]
-    assert own.scores["acc"] == 1 and "acc_with_flagged" not in own.scores
-    assert "flagged" not in own.record["data"]

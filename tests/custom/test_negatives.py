@@ -8,7 +8,6 @@ from custom_tables import loaded
 from xling_tasks.data.custom.dataset import missing_part
 from xling_tasks.data.custom.documents import negatives_of
 from xling_tasks.data.custom.questions import is_same_answer
-from xling_tasks.errors import DataError
 
 pytestmark = pytest.mark.core
 
@@ -24,13 +23,6 @@ def test_drawn_wrong_answers_are_never_right(tmp_path):
     rows = [{"id": str(n), "question_en": f"q{n}", "answer_en": x} for n, x in enumerate(texts)]
     assert negatives_of(loaded(tmp_path, rows))["0"][0].id == "of_2"
     assert negatives_of(loaded(tmp_path, rows[:1])) == {}
-
-
-def test_a_wrong_answer_that_equals_the_right_one_is_not_asked_as_wrong(tmp_path):
-    """Else who says rightly that it is right would be scored as mistaken."""
-    row = {"id": "1", "question_en": "a?", "answer_en": "Rest.", "wrong_answer_en": "rest"}
-    with pytest.raises(DataError, match="row 2: question '1': wrong_answer_1 equals the answer"):
-        loaded(tmp_path, [row])
 
 
 @pytest.mark.parametrize(("one", "other", "same"), [
