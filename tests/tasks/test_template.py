@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from fixed import Fixed
 from lm_eval.tasks import TaskManager
@@ -9,6 +11,7 @@ from lm_eval.tasks import TaskManager
 from xling_tasks.discovery import task_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.run import RunContext
+from xling_tasks.tasks.preflight import warn_of_limit
 
 FOLDERS = {"xlinghealth": "xlinghealth", "mmedbench": "mmedbench", "xling": "translate_evaluate"}
 C, LL, M = (
@@ -51,3 +54,13 @@ def test_a_description_and_generation_arguments_are_used(tmp_path, base):
     assert all(str(each.args[0]).startswith("Speak to a nurse.") for each in task.instances)
     if base != LL:
         assert all(each.args[1]["max_gen_toks"] == 7 for each in task.instances)
+
+
+@pytest.mark.parametrize(("limit", "warned"), [(6, 6), (0.06, 6), (7, None)])
+def test_a_limit_that_can_show_nothing(caplog, limit, warned):
+    warn_of_limit(limit, 100, 3)
+    # 2 / 2^7 = 0.0156 is below 0.05 / 3; -ln(0.05 / 3) / 0.05 = 81.9 by the rule of three.
+    text = (
+        f"with {warned} questions no difference between languages can be shown. At least 7 .* 82 "
+    )
+    assert bool(re.search(text, caplog.text)) == (warned is not None)

@@ -46,7 +46,9 @@ def test_stopped_by_hand(tmp_path):
         assert run.wait(timeout=300) == -signal.SIGINT
     finally:
         run.kill()
-    (line,) = [line for line in stderr.read_text().splitlines() if line.startswith("stopped: ")]
+    lines = stderr.read_text().splitlines()
+    assert not any(line.startswith("Traceback") for line in lines)
+    (line,) = [line for line in lines if line.startswith("stopped: ")]
     assert "answers are kept in" in line and "same command" in line
     assert len(notes.read_text().splitlines()) < 40
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)

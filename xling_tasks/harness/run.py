@@ -13,8 +13,12 @@ one public function, `lm_eval.evaluator.evaluate(lm, task_dict, ...)`, so `insta
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -129,7 +133,8 @@ def install(stand_in: Callable[[RunContext, Mapping[str, Any]], Any]) -> None:
             for task in tasks.values():
                 task.start(run)
             arguments["lm"] = stand_in(run, tasks)
-            results = evaluate(*bound.args, **bound.kwargs)
+            with _end_in_a_line():
+                results = evaluate(*bound.args, **bound.kwargs)
             if results is not None:  # None on processes other than the first
                 _complete(results, tasks, arguments["task_dict"])
             finished = True
@@ -143,6 +148,27 @@ def install(stand_in: Callable[[RunContext, Mapping[str, Any]], Any]) -> None:
 
     wrapper._starts_health_tasks = True  # type: ignore[attr-defined]
     evaluator.evaluate = wrapper
+
+
+@contextlib.contextmanager
+def _end_in_a_line() -> Iterator[None]:
+    """End a command that Ctrl-C or SIGTERM (a batch system's) stops without a traceback.
+
+    The line is that of `ResumableLM`, which says what is kept; the exit status stays.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    is_default = is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if is_default:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    except KeyboardInterrupt:
+        show = sys.excepthook
+        sys.excepthook = lambda kind, *error: kind is KeyboardInterrupt or show(kind, *error)
+        raise
+    finally:
+        if is_default:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _our_tasks(tasks: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +21,9 @@ ALWAYS_READ = frozenset(
 
 _FIXED = {"test_split": "test", "metric_list": [], "num_fewshot": 0, "repeats": 1}
 """Keys of a task file with the only value that our tasks have."""
+
+_ALPHA = 0.05
+_MARGIN = 0.05  # of most verdicts: a difference of 5 of 100 answers
 
 
 def check_keys(config: Mapping[str, Any], read: frozenset[str]) -> None:
@@ -39,8 +43,33 @@ def check_keys(config: Mapping[str, Any], read: frozenset[str]) -> None:
         )
 
 
-def check_run(task: Any) -> None:
-    """Look at how a task is run: arguments, a replay, temperatures and the chat template."""
+def warn_of_limit(limit: float, available: int, comparisons: int) -> None:
+    """Warn if a `--limit` leaves too few questions to show any difference.
+
+    A sign-flip test over n differences of one sign has a two-sided p of `2 / 2^n`, which must be
+    below `_ALPHA / comparisons` (Holm's smallest threshold). That there is no difference of
+    `_MARGIN` takes the n of the rule of three.
+
+    Args:
+        limit: The harness's: a number of questions, or below 1 a share of them.
+        available: Questions of the task.
+        comparisons: Languages that are compared with English.
+    """
+    asked = min(available, math.ceil(limit * available) if limit < 1 else int(limit))
+    needed = math.floor(math.log2(2 * comparisons / _ALPHA)) + 1
+    if asked < needed:
+        equivalent = math.ceil(-math.log(_ALPHA / comparisons) / _MARGIN)
+        warn_once(
+            f"--limit {limit:g}: with {asked} questions no difference between languages can be "
+            f"shown. At least {needed} are needed to show a difference, and about {equivalent} to "
+            f"show that there is none of {100 * _MARGIN:g} points"
+        )
+
+
+def check_run(task: Any, limit: float | None) -> None:
+    """Look at how a task is run: arguments, a replay, temperatures, chat template and `--limit`."""
+    if limit is not None and not task.predict_only:
+        warn_of_limit(limit, len(task.eval_docs), max(1, len(task.languages) - 1))
     args, lm = task.model_args, task.run.lm
     if speaks_chat(lm) and not task.run.chat_template:
         raise SettingError(

@@ -360,7 +360,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 "'from lm_eval.evaluator import evaluate'"
             )
         kwargs.pop("cache_requests", None)  # the harness's cache of requests knows no settings
-        check_run(self)
+        check_run(self, kwargs.get("limit"))
         chosen = "prompt_language" in self.settings.given
         for code in self.languages:
             if self.scores_texts and not self.predict_only:
