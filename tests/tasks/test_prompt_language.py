@@ -39,7 +39,7 @@ def test_published_is_the_default_and_differs_by_criterion(run):
 def test_an_english_text_that_would_not_be_used_is_refused(run, tmp_path):
     file = tmp_path / "p.yaml"
     file.write_text("verifiability:\n  en: 'MINE {question} {answer}'\n")
-    with pytest.raises(PromptError, match="as published; add --metadata prompt_language=en"):
+    with pytest.raises(PromptError, match="add --metadata prompt_language=en"):
         prompts(run, prompt_templates=str(file))
     assert (
         prompts(run, prompt_templates=str(file), prompt_language="en")[0]["verifiability"][:5]

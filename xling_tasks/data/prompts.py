@@ -197,18 +197,14 @@ class PromptTemplates:
         which the prompt is taken; or an English one, where the user did not choose the latter.
         """
         texts = self._given.get(name, {})
-        if not chosen and "en" in texts and instruction not in texts and "*" not in texts:
-            raise PromptError(
-                f"prompt {name!r} is given in English, but instructions to {language!r} questions "
-                f"are taken in {instruction!r}, as published; add --metadata prompt_language=en, "
-                f"or give an {instruction!r} text (prompt_language=native leaves ours for it)"
-            )
-        if language in texts and instruction not in texts and "*" not in texts:
-            raise PromptError(
-                f"prompt {name!r} is given for {language!r}, but instructions are taken in "
-                f"{instruction!r}; add --metadata prompt_language=native, or give an "
-                f"{instruction!r} text"
-            )
+        is_english = "en" in texts and not chosen
+        if "*" in texts or instruction in texts or not (is_english or language in texts):
+            return
+        raise PromptError(
+            f"prompt {name!r} is given in {'en' if is_english else language!r}, but instructions "
+            f"to {language!r} questions are taken in {instruction!r}; add --metadata "
+            f"prompt_language={'en' if is_english else 'native'}, or give an {instruction!r} text"
+        )
 
 
 class _Entry(NamedTuple):
