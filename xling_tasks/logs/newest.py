@@ -27,14 +27,10 @@ from xling_tasks.logs.task_groups import (
 
 @dataclass
 class ModelResults:
-    """One model's results.
+    """The newest results of one model; `full`: its name and arguments.
 
-    Attributes:
-        name: Its short name; the argument that differs is in it where two models share one.
-        full: Its name and arguments.
-        tasks: The newest result of each task.
-        notes: What to know of its files, as rows of remarks: results that are not used, and tasks
-            that are not read.
+    `notes`: what to know of its files, as rows of remarks: results that are not used, and tasks
+    that are not read.
     """
 
     name: str

@@ -26,19 +26,10 @@ _SHOWN = 8  # tasks that an error names
 
 
 class TaskGroup(NamedTuple):
-    """One task group.
+    """One task group: fields as the head of `task_groups.yaml` explains them.
 
-    Attributes:
-        name: Its key here.
-        pattern: Of its tasks' names.
-        join: The fields that tell a question in every language; none: its number.
-        metric: What counts; empty for the task's first.
-        filter: After which filter; empty for the only one.
-        chance: What guessing earns; None where it is not known.
-        parallel: Whether the questions are the same in every language.
-        title: Its name in reports; empty for its key.
-        citation: Its paper.
-        given: Whether a user named it.
+    `parallel`: whether the questions are the same in every language; `given`: whether a user named
+    it.
     """
 
     name: str
