@@ -37,10 +37,10 @@ def test_processes_see_what_others_wrote(tmp_path):
     one, two = ResponseCache(tmp_path), ResponseCache(tmp_path)
     one.put_many({"a": 1})
     assert two.get_many("a") == {"a": 1}
-    if not os.fork():
+    if not (child := os.fork()):
         one.put_many({"b": 2})  # into a file of its own
         os._exit(0)
-    os.wait()
+    os.waitpid(child, 0)  # and no other child of this process
     one.put_many({"c": 3})
     assert two.get_all() == {"a": 1, "b": 2, "c": 3} and len(list(tmp_path.iterdir())) == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -154,7 +155,10 @@ def test_real_responses(realdata, kind):
     two state another letter than the one that is read.
     """
     with gzip.open(realdata / "replies" / f"{kind}.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+        # Every fourth of the letters' 20,000, which take a minute and a half.
+        rows = [
+            json.loads(line) for line in islice(file, None, None, 4 if kind == "letters" else 1)
+        ]
     counts: Counter[str] = Counter()
     for row in rows:
         extracted = row["extracted_by_authors"]
