@@ -147,6 +147,6 @@ def ece_sums(questions: Rows) -> Sums:
 
 
 def ece_of_sums(totals: Floats) -> Floats:
-    """Return the expected calibration error from `ece_sums` (Guo et al. 2017, equation 5)."""
+    """Return the expected calibration error from `ece_sums` (Guo et al. 2017, equation 3)."""
     gaps: Floats = np.abs(totals[:, :-1]).sum(axis=1)
     return gaps / totals[:, -1]

@@ -20,7 +20,7 @@ from xling_metrics.stats.multiple_testing import rank_intervals
 
 from xling_tasks.criteria import metric_key_of
 from xling_tasks.report.estimates import Group
-from xling_tasks.report.verdicts import Comparison, Options, test_ways
+from xling_tasks.report.verdicts import Comparison, Options, combine_ways
 
 MODELS = 10
 TRUTHS = {
@@ -50,7 +50,7 @@ def intervals(kind: str, values: np.ndarray) -> list[tuple[int, int]]:
         groups = Group(1, tasks[i], name), Group(-1, tasks[j], name)
         panel, code = metric_key_of(tasks[i].task_key, name)
         pair = Comparison("m", panel, code, endpoint, groups, kind="models")
-        tests[i, j] = test_ways(pair, Options())
+        tests[i, j] = combine_ways(pair, Options())
     return [(own.low, own.high) for own in rank_intervals(len(values), tests)]
 
 

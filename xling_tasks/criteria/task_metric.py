@@ -1,7 +1,8 @@
 """Task metric: what any multilingual task of the harness measures, told as it measures it.
 
-A task that is not ours names its metric itself. What counts of it (`logs/families`) is called one
-of three things here: right or wrong, a score of which more is better, or one of which less is.
+A task that is not ours names its metric itself. What counts of it (`logs/task_groups.yaml`) is
+called one of three things here: right or wrong, a score of which more is better, or one of which
+less is.
 """
 
 from __future__ import annotations

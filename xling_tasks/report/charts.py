@@ -100,7 +100,7 @@ class Point(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """A metric over temperature: a metric_key for each language, with English in each."""
+    """A metric over temperature: a panel for each language, with English in each."""
 
     text: DisplayText
     model: str

@@ -152,10 +152,10 @@ def _counts(item: Difference, task: Task, english: Task, metric_key: MetricKey) 
     if name == "prompt templates":
         return Path(item.first).name != Path(item.other).name
     if name in _SAMPLING:  # idle where the likeliest answer was asked for in both
-        kwargs = [total.recorded("generation_kwargs") for total in (task, english)]
-        pairs = [(given.get("temperature"), given.get("do_sample")) for given in kwargs]
+        kwargs = [x.recorded("generation_kwargs") for x in (task, english)]
+        pairs = [(x.get("temperature"), x.get("do_sample")) for x in kwargs]
         return not all(tau == 0 or (tau is None and not sampled) for tau, sampled in pairs)
-    rows, base = (total.recorded("settings").get(setting) for total in (task, english))
+    rows, base = (x.recorded("settings").get(setting) for x in (task, english))
     if name == f"{setting}.model" or (isinstance(rows, list) and isinstance(base, list)):
         return bool(_models(rows) != _models(base))
     return True

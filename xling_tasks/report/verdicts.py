@@ -164,27 +164,25 @@ def _conclude_family(
     family: Sequence[Comparison], options: Options, people: Annotations | None
 ) -> Iterator[Verdict]:
     counts = [[count_unparsed(group.task, group.name) for group in x.groups] for x in family]
-    methods = [_ways(element) for element in counts]
+    ways = [_ways(count) for count in counts]
     results: dict[str, list[_Result]] = {}
-    for method in WAYS:
-        if method == SCORED or any(method in element for element in methods):
+    for way in WAYS:
+        if way == SCORED or any(way in of_item for of_item in ways):
             first = results.get(SCORED)
             found = [
-                first[index].contrast if first and method not in methods[index]
-                else _contrast(item, method, options, people)
+                first[index].contrast if first and way not in ways[index]
+                else _contrast(item, way, options, people)
                 for index, item in enumerate(family)
             ]  # fmt: skip
             adjusted = holm([item.estimate.p for item in found])
             size = max(1, sum(p is not None for p in adjusted))
-            results[method] = [
-                _Result(item, p, size) for item, p in zip(found, adjusted, strict=True)
-            ]
+            results[way] = [_Result(item, p, size) for item, p in zip(found, adjusted, strict=True)]
     for index, item in enumerate(family):
         margin, sized = _margin(item, options)
         decisions = {
-            method: _decide(item, element[index], counts[index], margin, sized=sized)
-            for method, element in results.items()
-            if method == SCORED or method in methods[index]
+            way: _decide(item, of_way[index], counts[index], margin, sized=sized)
+            for way, of_way in results.items()
+            if way == SCORED or way in ways[index]
         }
         yield _verdict(item, results[SCORED][index], decisions, counts[index], margin)
 
@@ -226,17 +224,17 @@ def _below_one(group: Group, level: float) -> Contrast:
     return Contrast(estimate, (value, 1.0), wide=ends)
 
 
-def test_ways(item: Comparison, options: Options) -> tuple[float, float | None]:
+def combine_ways(item: Comparison, options: Options) -> tuple[float, float | None]:
     """Return how much better the first group is by rules 2 and 4, and p before a correction.
 
     p is the largest over all ways to count unparsed responses; 1 where these contradict each other,
     or one does not find a difference beyond the margin; None without a test.
     """
     margin, sized = _margin(item, options)
-    methods = _ways([count_unparsed(group.task, group.name) for group in item.groups])
+    ways = _ways([count_unparsed(group.task, group.name) for group in item.groups])
     better, largest = 0.0, 0.0
-    for method in (SCORED, *methods):
-        found = _contrast(item, method, options, None).estimate
+    for way in (SCORED, *ways):
+        found = _contrast(item, way, options, None).estimate
         if found.value is None or found.p is None:
             return 0.0, None
         difference = found.value if item.metric.higher_is_better else -found.value
@@ -310,11 +308,11 @@ def _verdict(
     counts: Sequence[Unparsed],
     margin: float,
 ) -> Verdict:
-    found, decision, methods = result.contrast, decisions[SCORED], {}
+    found, decision, by_way = result.contrast, decisions[SCORED], {}
     not_worse = all(element.not_worse for element in decisions.values())
     decided = decision.verdict not in ("inconclusive", "not_comparable")
     if decided and len({element.verdict for element in decisions.values()}) > 1:
-        methods = {method: element.verdict for method, element in decisions.items()}
+        by_way = {way: element.verdict for way, element in decisions.items()}
         decision = decision._replace(verdict="inconclusive", reason="unparsed")
     needed = None
     if decision.verdict == "inconclusive":
@@ -339,7 +337,7 @@ def _verdict(
         n_excluded=found.n_asked - found.estimate.n if found.ids else 0,
         n_asked=requested, n_available=available,
         unparsed=dict(zip(("language", "english"), unparsed, strict=True)),
-        ways=methods, outcomes=_outcomes(item, found), tags=tuple(_tags(item, found)),
+        ways=by_way, outcomes=_outcomes(item, found), tags=tuple(_tags(item, found)),
         differs=item.differs, not_worse=not_worse,
         higher_is_better=bool(item.metric.higher_is_better),
     )  # fmt: skip

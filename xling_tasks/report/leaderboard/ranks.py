@@ -16,7 +16,7 @@ from xling_tasks.report.compare.pairs import contents, differences
 from xling_tasks.report.data import Task
 from xling_tasks.report.estimates import Group
 from xling_tasks.report.leaderboard.entries import Entry
-from xling_tasks.report.verdicts import Comparison, Options, test_ways
+from xling_tasks.report.verdicts import Comparison, Options, combine_ways
 from xling_tasks.secrets import public
 
 About = tuple[str, str]
@@ -153,7 +153,7 @@ def _rank_group(
                 endpoint = tasks[a][0].endpoints[tasks[a][1]]
                 groups = Group(1, *tasks[a]), Group(-1, *tasks[b])
                 pair = Comparison(a, metric_key, code, endpoint, groups, kind="models")
-                tests[i, j] = test_ways(pair, options)
+                tests[i, j] = combine_ways(pair, options)
         intervals = rank_intervals(len(ranked), tests, options.confidence) if ranked else []
         places = dict(zip(ranked, intervals, strict=True))
         for name in rows:
