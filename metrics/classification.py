@@ -145,7 +145,7 @@ def hard_answer(value: float | None) -> int | None:
 
 def classification_signature(metric: str) -> str:
     """Return the signature of one field of `ClassificationScores`."""
-    return signature(metric, average="macro", labels=LABELS)
+    return signature(metric, average=None if metric == "acc" else "macro", labels=LABELS)
 
 
 def probability_signature(metric: str) -> str:
