@@ -267,7 +267,7 @@ def _compare(texts: Sequence[Encoded]) -> tuple[list[list[float]], list[list[flo
             matches[i, later] = similarity.amax(dim=1) @ text.weights
             matches[later, i] = (similarity.amax(dim=2) * weights[later]).sum(dim=1)
         sentences = torch.nn.functional.normalize(torch.stack([t.sentence for t in texts]), dim=-1)
-        cosines = (sentences @ sentences.T).fill_diagonal_(1.0)
+        cosines = (sentences @ sentences.T).clamp_(max=1.0).fill_diagonal_(1.0)
         return matches.tolist(), cosines.tolist()
 
 

@@ -119,6 +119,12 @@ def test_hosts_of_servers_are_taken_out_and_those_of_services_stay():
         "base_url=http://<redacted>@gpu7/v1",
     ):
         assert "gpu7" not in without_hosts(page) and without_hosts(page).count("SERVER") == 1
+    for address in (
+        "https://u:k1,k2secret@llm.corp.example/v1",
+        "http://user:p&wsecret@llm.corp.example/v1",
+        "http://[fd00::1]:8000/v1",
+    ):
+        assert public({"base_url": address}) == {"base_url": "SERVER/v1"}, address
     service = "base_url=https://api.openai.com/v1"
     assert without_hosts(service) == service
     assert without_hosts(without_hosts(signature)) == without_hosts(signature)

@@ -232,7 +232,9 @@ def public(value: Any) -> Any:
 
 def _publish(key: str, text: str) -> str:
     if key in _ADDRESS_KEYS:
-        return printable(redact_text(without_hosts(f"{key}={text}").partition("=")[2]))
+        # An address within brackets ends at none of the signs that end a host in a text.
+        text = re.sub(r"\[[0-9A-Fa-f:.]+\]", SERVER, redact_text(text))
+        return printable(without_hosts(f"{key}={text}").partition("=")[2])
     if _PATH.match(text) and not re.search(r"\s", text):
         text = re.split(r"[\\/]", text.rstrip("\\/"))[-1] or text
     text = _FOLDER.sub(lambda match: '"' if match[0].startswith('"') else "", redact_text(text))

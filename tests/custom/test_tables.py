@@ -13,6 +13,7 @@ import pytest
 from custom_tables import FEW, loaded, write_book, write_csv, write_table
 
 from xling_tasks.data.custom.dataset import dataset_name, load_custom_dataset, missing_part
+from xling_tasks.data.tables import write_rows
 from xling_tasks.errors import DataError
 
 pytestmark = pytest.mark.core
@@ -156,10 +157,18 @@ def test_cells_whose_text_is_not_what_is_shown_are_refused(tmp_path, cell, numbe
 @pytest.mark.parametrize(("cell", "number_format", "text"), [
     (0.1 + 0.2, "General", "0.3"), (1500, "#,##0", "1500"), (37.5, "0.00", "37.5"),
     ("5%", "@", "5%"), ("One_x000D_\ntwo_x005F_x000D_", "@", "One\ntwo_x000D_"),
+    ("Hot_x0000_ _xD83D__xDE00_", "@", "Hot 😀"),
 ])  # fmt: skip
 def test_cells_that_are_read_as_they_are_shown(tmp_path, cell, number_format, text):
     (question,) = load_custom_dataset(str(sheet_of(tmp_path, cell, number_format))).questions
     assert question.texts["en"]["answer"] == text
+
+
+def test_a_written_table_reads_back(tmp_path):
+    row = {"id": "1", "question_en": "a\rb", "answer_en": 'c, "d"\n\ne'}
+    write_rows(tmp_path / "own.csv", [row])
+    (question,) = load_custom_dataset(str(tmp_path / "own.csv")).questions
+    assert question.texts["en"]["answer"] == row["answer_en"]
 
 
 def test_formulas_are_read_by_their_stored_values(tmp_path):

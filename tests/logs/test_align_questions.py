@@ -17,6 +17,8 @@ from tasks_of_others import SAYS, chosen, docs, right, written, wrong
 from tasks_of_others import run as run_tasks
 
 from xling_tasks.errors import DataError, SettingError
+from xling_tasks.logs.external_tasks import Reading, fallbacks
+from xling_tasks.logs.results import Samples
 from xling_tasks.logs.task_groups import known_groups, member, name_of
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_record
@@ -269,3 +271,21 @@ def test_known_groups_have_the_names_of_the_installed_lm_eval(folder, languages)
         assert own.group.filter in filters
     assert len(codes) == languages and (folder == "xcopa" or "en" in codes)
     assert member("mlqa_de_en", known_groups()) is None
+
+
+def test_of_several_filters_one_counts(tmp_path):
+    """As MGSM logs them: a row for each filter of a question."""
+    rows = [
+        {"doc_id": n, "doc": {"question": f"{n}?"}, "target": "7", "arguments": {}, "resps": [["7"]],
+         "filtered_resps": ["7" if name == "flexible" else "[invalid]"], "filter": name,
+         "exact_match": float(name == "flexible")}
+        for n in range(3) for name in ("strict", "flexible")
+    ]  # fmt: skip
+    path = write_lines(tmp_path / "samples.jsonl", rows)
+    config = {"filter_list": [
+        {"name": "flexible", "filter": [{"function": "regex"}, {"function": "uppercase"}]},
+    ]}  # fmt: skip
+    assert "[INVALID]" in fallbacks(config, "flexible")  # what an unread response becomes
+    reading = Reading("exact_match", "flexible", "task_acc", fallbacks(config, "flexible"))
+    samples = Samples("mgsm_en", path, reading, 3)
+    assert [row["task_acc"] for _, row in samples.stream(dict)] == [1.0] * 3

@@ -6,6 +6,7 @@ import pytest
 
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_record
+from xling_tasks.report.unscored import count_unparsed
 from xling_tasks.report.verdicts import Options
 
 inspect_ai = pytest.importorskip("inspect_ai")
@@ -51,3 +52,35 @@ def test_scores_and_verdicts_are_those_of_the_samples(logs, join):
     (verdict,) = record["verdicts"]
     assert (verdict["language"], verdict["verdict"], verdict["n"]) == ("hi", "worse", N)
     assert verdict["counts"] == {"value": [len(HINDI), N], "english": [N, N]}
+
+
+def test_a_sample_without_a_score_is_an_unparsed_response(tmp_path):
+    """It stays among the questions, wrong as in an exam, and verdicts have to hold without it."""
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.scorer import Score, mean, scorer
+    from inspect_ai.solver import generate
+
+    @scorer(metrics=[mean()])
+    def silent():
+        async def score(state, target):
+            return Score(value=float("nan") if state.sample_id in ("q0", "q1") else 1.0)
+
+        return score
+
+    for code in ("en", "hi"):
+        samples = [
+            Sample(input=f"Question {n} in {code}", target="x", id=f"q{n}") for n in range(9)
+        ]
+        task = inspect_ai.Task(
+            name=f"exam_{code}", dataset=MemoryDataset(samples), solver=generate(), scorer=silent()
+        )
+        output = ModelOutput.from_content("mockllm/model", REPLY)
+        output.usage = ModelUsage(input_tokens=9, output_tokens=3)
+        model = get_model("mockllm/model", custom_outputs=[output] * 9)
+        inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none")
+    (model,) = read_models(sorted(tmp_path.glob("*.eval")), ["exam_{language},join=id,chance=0"])
+    for task in model.tasks:
+        (name,) = task.endpoints
+        assert task.scores[name] == pytest.approx(7 / 9) and not task.limited
+        assert count_unparsed(task, name)[:2] == (2, 9)

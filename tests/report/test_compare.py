@@ -343,6 +343,13 @@ def test_what_is_written(tmp_path):
 def test_a_gap_that_grew_fails_a_check_of_its_own():
     same = {"comparison": "models", "verdict": "equivalent", "not_worse": True}
     grew = {"comparison": "gap", "verdict": "worse", "not_worse": False}
-    assert exit_status({"verdicts": [same]}) == 0
-    assert exit_status({"verdicts": [same, grew]}) == 1
-    assert exit_status({"verdicts": [{**same, "verdict": "inconclusive", "not_worse": False}]}) == 3
+    open_ = {**same, "verdict": "inconclusive", "not_worse": False}
+
+    def status(*verdicts, **remark):
+        remarks = [remark] if remark else []
+        return exit_status({"a": "A", "b": "B", "verdicts": verdicts, "remarks": remarks})
+
+    assert [status(same), status(same, grew), status(open_)] == [0, 1, 3]
+    # A language, a judge's metrics or samples that A has and B has not: nothing shows that B is fine.
+    assert [status(same, kind="only_in", model=name) for name in "AB"] == [3, 0]
+    assert [status(same, kind="no_samples", model=name) for name in "AB"] == [0, 3]

@@ -131,3 +131,13 @@ def test_failed_requests_of_verdicts_are_among_the_unparsed(run, tmp_path):
     assert [(x.n, x.asked, x.kind) for x in counts] == [
         (answers[0], sum(answers), "request_failed"), (0, sum(answers), ""),
     ]  # fmt: skip
+
+
+def test_a_replay_of_predictions_knows_which_failed(run, run_one, tmp_path):
+    task = "xlinghealth_correctness_demo_en"
+    found = run(task, model=Flaky({0: GONE, 1: HELD}), limit=3, predict_only=True, metadata=QUICK)
+    saved(tmp_path, found)
+    options = {"model_args": f"path={tmp_path}", "limit": 3, "metadata": QUICK}
+    scores = run_one(task, model="xling_replay", **options).scores
+    assert scores["failed_rate"] == scores["content_filter_rate"] == 1 / 3
+    assert scores["empty_rate"] == 0

@@ -219,8 +219,9 @@ def ask_judge(questions: Sequence[Rows], settings: Settings) -> dict[str, Any]:
 def read_ranks(path: Path, questions: Sequence[Rows], names: Sequence[str]) -> dict[str, Any]:
     """Take human rankings into the questions; return how many are ranked, invalid, missing."""
     try:
-        frame = pd.read_csv(path, encoding="utf-8-sig", dtype={"question_id": str, "model": str})
-        ranks = frame.dropna(subset=["rank"]).astype({"rank": float})
+        frame = pd.read_csv(path, encoding="utf-8-sig", dtype=str, keep_default_na=False)
+        frame = frame.apply(lambda column: column.str.strip())
+        ranks = frame[frame["rank"] != ""].astype({"rank": float})
         by_question = ranks.pivot(index="question_id", columns="model", values="rank")
     except (OSError, ValueError, KeyError) as error:
         raise DataError(
@@ -256,7 +257,9 @@ def summarize(
         frame[name] = questions[name].rank().where(has_all)
     combined = pd.concat([frame, frame.assign(language="all")])
     counts = []
-    for language, group in combined[combined["model"] == names[0]].groupby("language", sort=False):
+    of_first = combined[combined["model"] == names[0]]
+    for language in [*dict.fromkeys([*frame["language"], *excluded]), "all"]:
+        group = of_first[of_first["language"] == language]
         reasons = [count for code, count in excluded.items() if language in (code, "all")]
         by_reason = sum([Counter(group["status"]), *reasons], Counter[str]())
         counts.append({"language": language, "questions": len(group), **by_reason})

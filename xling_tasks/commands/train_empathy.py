@@ -76,9 +76,11 @@ def train_empathy(options: argparse.Namespace) -> str:
     defaults = training.TrainSettings()._asdict()
     refuse_unknown("--training ", settings, defaults)
     for name, value in settings.items():
-        is_number = isinstance(defaults[name], (int, float))
-        if not (type(value) in (int, float) and value > 0 if is_number else isinstance(value, str)):
-            expected = "a positive number" if is_number else "a text"
+        is_whole = isinstance(defaults[name], int)
+        is_text = not isinstance(defaults[name], (int, float))
+        kinds = (str,) if is_text else (int,) if is_whole else (int, float)
+        if type(value) not in kinds or (not is_text and value <= 0):
+            expected = "a text" if is_text else f"a positive {'whole ' * is_whole}number"
             raise SettingError(f"--training {name}: expected {expected}, got {value!r:.40}")
     if options.backend == "linear" and settings:
         raise SettingError("--training is for --backend transformer")

@@ -253,6 +253,8 @@ def _read_entry(path: Path, name: str, value: Any) -> _Entry:
         texts = {"*" if key == "text" else key: text for key, text in texts.items()}
         if keys and not texts:
             return _Entry({}, form)
+    if not texts:
+        raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
         location = f"{path}: prompt {name!r}" + (f" [{language}]" if language != "*" else "")
         if language != "*" and find_language(str(language)) is None:

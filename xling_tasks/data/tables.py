@@ -225,7 +225,8 @@ def _read_cell(cell: Any, values: Any) -> Any:
             "text and write what is meant"
         )
     if isinstance(value, str):  # `_x000D_` stands for the line end of a pasted text
-        return unescape(value).replace("\r\n", "\n")
+        text = unescape(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return text.replace("\r\n", "\n").replace("\0", "")
     return value
 
 
@@ -325,7 +326,7 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     with writing(path, ""):
         path.parent.mkdir(parents=True, exist_ok=True)
         if ending == ".csv":  # with a mark, without which Excel takes UTF-8 for another encoding
-            frame.to_csv(path, index=False, encoding="utf-8-sig")
+            frame.to_csv(path, index=False, encoding="utf-8-sig", lineterminator="\r\n")
         elif ending == ".xlsx":
             frame.to_excel(path, index=False, sheet_name="questions")
         elif ending == ".parquet":

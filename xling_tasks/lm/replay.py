@@ -71,8 +71,8 @@ class TaskLog:
         prompted = [r for r in logged if r.kind == kind and self._has_prompt(r.prompt, prompt)]
         if not prompted:
             raise self.error(
-                request, "this prompt is not in", "prompts, examples, system instruction and "
-                f"{'no ' if self.template is None else ''}--apply_chat_template",
+                request, "this prompt is not in", "prompts, prompt_language, examples, system "
+                f"instruction and {'no ' * (self.template is None)}--apply_chat_template",
             )  # fmt: skip
         shortest = min(prompted, key=lambda r: len(str(r.prompt))).prompt  # which adds least
         same_prompt = [r for r in prompted if r.prompt == shortest]
@@ -82,7 +82,7 @@ class TaskLog:
             candidates = "; ".join(dict.fromkeys(str(r.argument) for r in same_prompt))
             raise self.error(
                 request, f"{expected} is not among what was asked ({candidates}) in",
-                "temperatures and --gen_kwargs",
+                "settings (english_floor among them), temperatures and --gen_kwargs",
             )  # fmt: skip
         return f"{digest} {shortest} {expected}", [text for r in chosen for text in r.responses]
 

@@ -237,21 +237,22 @@ class ResumableLM:
     def _slices(self, requests: Sequence[Any], pending: Sequence[int]) -> Iterator[list[int]]:
         """Yield all at once; to engines, the longest prompts first, what takes a minute."""
         model = unwrapped(self.lm)
-        # With `data_parallel_size` an engine loads its model anew for every call.
-        processes = [getattr(model, name, 1) for name in ("world_size", "data_parallel_size")]
-        if not is_engine(self.lm) or processes != [1, 1]:
+        if not is_engine(self.lm) or getattr(model, "world_size", 1) > 1:
             yield from [list(pending)] if pending else []
             return
         ordered = sorted(pending, key=lambda i: -len(str(requests[i].args[0])))
-        fixed = str(getattr(model, "batch_size", ""))
-        size, start = int(fixed) if fixed.isdigit() else _SLICE, 0
+        # With `data_parallel_size` vLLM loads its model anew for every call.
+        times = 16 if getattr(model, "data_parallel_size", 1) > 1 else 1
+        batch_size = str(getattr(model, "batch_size", ""))
+        fixed = int(batch_size) if batch_size.isdigit() and times == 1 else 0
+        size, start = fixed or _SLICE * times, 0
         while start < len(ordered):
             began = time.monotonic()
             yield ordered[start : start + size]
             start += size
-            if not fixed.isdigit():
+            if not fixed:
                 took = max(time.monotonic() - began, 1e-3)
-                size = int(min(size * min(2.0, _SECONDS / took), _LARGEST))
+                size = int(min(size * min(2.0, _SECONDS * times / took), _LARGEST * times))
                 size = max(size, _SMALLEST)
 
     def _continue(

@@ -54,13 +54,11 @@ class Reading(NamedTuple):
         return float(value)
 
     def convert(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a row as ours are; empty for one that does not count.
+        """Return a row that counts as ours are.
 
         It has as many options as make guessing what it is; where nothing is known, those whose
         likelihood was asked for.
         """
-        if not self.counts(row):
-            return {}
         key, target = key_of(row), row.get("target")
         n_options = 0 if self.written else len(row.get("resps") or ())
         if self.chance is not None:
@@ -91,7 +89,16 @@ def fallbacks(config: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """Return what a filter returns of what it cannot read."""
     filters = (row for row in config.get("filter_list") or () if row.get("name") == name)
     steps = [step for row in filters for step in row.get("filter") or ()]
-    return tuple({str(step.get("fallback", "[invalid]")) for step in steps})
+    texts = set()
+    for number, step in enumerate(steps):
+        text = str(step.get("fallback", "[invalid]"))
+        for later in steps[number + 1 :]:
+            if later.get("function") == "map":
+                text = str((later.get("mapping_dict") or {}).get(text, later.get("default_value")))
+            elif later.get("function") in ("lowercase", "uppercase"):
+                text = text.lower() if later["function"] == "lowercase" else text.upper()
+        texts.add(text)
+    return tuple(texts)
 
 
 def key_of(row: Mapping[str, Any]) -> str:

@@ -16,6 +16,8 @@ from xling_tasks.logs.checked import reading
 _LANGUAGE = ("language", "lang")
 _GENERATION = {"temperature": "temperature", "max_tokens": "max_gen_toks", "top_p": "top_p"}
 
+_NO_SCORE = "[no score]"
+
 _converted: list[tempfile.TemporaryDirectory[str]] = []  # removed at the end of the process
 
 
@@ -69,11 +71,19 @@ def _write(log: Any, to: Path) -> None:
     }  # fmt: skip
     for task, samples in _by_task(log).items():
         rows = list(_rows(samples))
-        metrics = list(dict.fromkeys(name for row in rows for name in row["values"]))
-        # What a scorer gave no value is left out: lm_eval's files have no gaps.
-        rows = [row for row in rows if len(row["values"]) == len(metrics)]
-        if not rows:
+        names = dict.fromkeys(name for row in rows for name in row["values"])
+        if not names:
             raise DataError(f"{log.location}: no sample has a number as its score")
+        # lm_eval's files have no gaps: a sample that failed, or that the first scorer gave no
+        # number, is an unparsed response; of the other scorers those count that scored all others.
+        first, *others = names
+        scored = [row["values"] for row in rows if first in row["values"]]
+        metrics = [first, *(name for name in others if all(name in values for values in scored))]
+        for row in rows:
+            if first not in row["values"]:
+                row["values"], row["filtered_resps"] = dict.fromkeys(metrics, 0.0), [_NO_SCORE]
+                row["resps"] = [[text if text.strip() else _NO_SCORE for text in row["resps"][0]]]
+            row["values"] = {name: row["values"][name] for name in metrics}
         content["results"][task] = {
             f"{name},none": sum(row["values"][name] for row in rows) / len(rows) for name in metrics
         }
@@ -81,8 +91,9 @@ def _write(log: Any, to: Path) -> None:
             "task": task, "output_type": "generate_until",
             "generation_kwargs": {k: v for k, v in settings.items() if v is not None},
             "metric_list": [{"metric": name} for name in metrics],
+            "filter_list": [{"name": "none", "filter": [{"fallback": _NO_SCORE}]}],
         }  # fmt: skip
-        content["n-samples"][task] = {"original": len(samples), "effective": len(rows)}
+        content["n-samples"][task] = {"original": len(rows), "effective": len(rows)}
         content["higher_is_better"][task] = dict.fromkeys(metrics, True)
         lines = [json.dumps({**row, **row.pop("values")}) + "\n" for row in rows]
         (to / f"samples_{task}_{stamp}.jsonl").write_text("".join(lines), "utf-8")

@@ -62,6 +62,8 @@ class Samples(NamedTuple):
                         f"question {key!r:.60} is in it twice; did two processes write here?"
                     )
                 questions.add(key)
+                if self.reading is not None and not self.reading.counts(row):
+                    continue  # a task of others may have several filters
                 advice = hint or _DAMAGED
                 value = read(row if self.reading is None else self.reading.convert(row))
             except (AttributeError, ValueError, LookupError, TypeError) as error:

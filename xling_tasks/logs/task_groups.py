@@ -116,7 +116,8 @@ def parse_group(word: str) -> TaskGroup:
     """
     pattern, *settings = (part.strip() for part in word.split(","))
     parts = _PART.findall(pattern)
-    if parts.count("language") != 1 or len(set(parts)) < len(parts) or " " in pattern:
+    named = all(map(str.isidentifier, parts)) and len(set(parts)) == len(parts)
+    if parts.count("language") != 1 or not named or " " in pattern:
         raise SettingError(
             f"--family {word}: write {{language}} once, where the task's name has its language "
             "(other parts may have names of their own), such as mytask_{language}"

@@ -86,7 +86,9 @@ class Column:
         if self.counted or not self.simple or not len(values):
             return None
         least, maximum = float(values.min()), float(values.max())
-        return None if least < -1 or maximum > 1 else min(0.0, least)
+        rounding = 1e-6  # of cosines in single precision
+        outside = least < -1 - rounding or maximum > 1 + rounding
+        return None if outside else min(0.0, least)
 
     def score(self) -> float | None:
         """Return the metric, as its task made it; None where it is undefined."""

@@ -324,7 +324,8 @@ def _verdict(
     if len(values) == 4:  # of a change of gap B's and A's difference from English
         b, b_english, a, a_english = (value or 0.0 for value in values)
         values = (None, None) if None in values else (b - b_english, a - a_english)
-    unparsed = [sum(element.n for element in counts[at::2]) for at in (0, 1)]
+    half = len(counts) // 2 or 1  # of a change of gap two of each model
+    unparsed = [sum(element.n for element in part) for part in (counts[:half], counts[half:])]
     return Verdict(
         model=item.model, dataset=item.metric_key.dataset, language=item.language,
         criterion=item.metric_key.criterion, metric=item.metric_key.metric,

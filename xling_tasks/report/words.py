@@ -216,11 +216,11 @@ def tell_difference(v: Row) -> str:
     kind, size, ends = "alone", format_size(estimate, text), ["", ""]
     if low is not None and high is not None:
         kind, ends = "across", [format_size(end, text) for end in (low, high)]
-        if not float(size):
-            kind = "none"
-        elif low * high > 0:
-            ordered = sorted((low, high), key=abs)
+        if low * high > 0:
+            size, ordered = format_size(estimate, text, exact=True), sorted((low, high), key=abs)
             kind, ends = "one_side", [format_size(x, text, exact=True) for x in ordered]
+        elif not float(size):
+            kind = "none"
     sentence = rows[kind].format(
         unit=unit, up=larger, down=fewer, size=size, side=larger if estimate > 0 else fewer,
         low=ends[0], high=ends[1],
@@ -244,8 +244,9 @@ def tell_reason(v: Row) -> str:
         if v["unparsed"].get(key)
     ]
     members = {"language": side_name(v), "base": base_name(v)}
+    gap = "gap_" if v["comparison"] == "gap" else ""
     methods = [
-        f"{table['ways'][method].format(**members)}: {labels[group][0].lower()}"
+        f"{table['ways'][gap + method].format(**members)}: {labels[group][0].lower()}"
         for method, group in v["ways"].items()
     ]
     differs = [

@@ -144,7 +144,7 @@ class MultilingualTask(HealthTask):
             raise SettingError(
                 f"{self._name}: answers are compared in English, so it needs a translator: "
                 '--metadata \'{"translator": {"model": "seq2seq", "model_args": {"pretrained": '
-                '"facebook/nllb-200-3.3B"}}}\', or any harness model, or a file; or '
+                '"facebook/nllb-200-3.3B"}}}\', or any harness model; or '
                 "translator=none where the model answers in English anyway"
             )
         self.translator = open_translator(self)

@@ -60,6 +60,8 @@ _MODEL_OF_PROMPT = {
 
 install(ResumableLM)
 
+_OF_RESPONSES = next(metric for metric in RESPONSE_METRICS if metric.name == RESPONSES)
+
 
 class DocList(list[dict[str, Any]]):
     """Documents as they are, with the one part of a `datasets.Dataset` the harness asks for."""
@@ -410,8 +412,6 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             responses.count_tokens(self)
             responses.warn_of_reasoning(self)
         super().apply_filters()
-        if self.predict_only:
-            return
         before = failure_counts()
         ordered = sorted(self.instances, key=lambda item: (item.doc_id, item.idx))
         by_doc = [list(same) for _, same in groupby(ordered, key=lambda item: item.doc_id)]
@@ -430,6 +430,8 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 Answered(instances[0].doc, tuple(one.filtered_resps[name] for one in instances))
                 for instances in by_doc
             ]
+            if self.predict_only:
+                continue
             if any(self.run.all_gather(any(one.key not in self._rows for one in answered))):
                 rows = self.score(answered)
                 pairs = zip(answered, rows, strict=True)
@@ -438,8 +440,9 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Return a document's value for every metric; one that is missing corrupts counts."""
-        if self.predict_only:
-            return {"bypass": None}
+        if self.predict_only:  # a replay needs to know which requests failed
+            record = {RESPONSES: responses.record_of(self, doc, results)} if self.generates else {}
+            return {"bypass": None, **record}
         row = self._rows[Answered(doc, tuple(results)).key]
         nothing = self.generates and all(map(is_failed, results))
         metrics, common = self._tables
@@ -497,7 +500,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
     def aggregation(self) -> dict[str, Any]:
         """Return how the harness makes a score of the values of all documents of all processes."""
         if self.predict_only:
-            return dict(super().aggregation())
+            return {**super().aggregation(), RESPONSES: _OF_RESPONSES.aggregate}
         return {one.name: functools.partial(self._aggregate, one) for one in self.metrics()}
 
     def _aggregate(self, metric: Metric, values: list[Any]) -> float | int | None:
@@ -510,7 +513,7 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
     def higher_is_better(self) -> dict[str, bool | None]:
         """Return the directions by metric."""
         if self.predict_only:
-            return dict(super().higher_is_better())
+            return {**super().higher_is_better(), RESPONSES: _OF_RESPONSES.higher_is_better}
         return {metric.name: metric.higher_is_better for metric in self.metrics()}
 
     def override_metric(self, metric_name: str) -> None:

@@ -67,8 +67,10 @@ def run(options: argparse.Namespace) -> str:
     files = {DESCRIPTION: text}
     for kind, of_kind in tasks.items():
         replies = pd.DataFrame(_responses(kind, of_kind), columns=COLUMNS)
-        files[HALVES[kind].responses] = replies.to_csv(index=False)
-        files[HALVES[kind].scores] = pd.DataFrame(_scores(kind, of_kind)).to_csv(index=False)
+        files[HALVES[kind].responses] = replies.to_csv(index=False, lineterminator="\r\n")
+        files[HALVES[kind].scores] = pd.DataFrame(_scores(kind, of_kind)).to_csv(
+            index=False, lineterminator="\r\n"
+        )
     write_files(to, files)
     cautions = []  # what differs from the published test set
     for task in next(iter(tasks.values())):

@@ -42,6 +42,10 @@ def parse_columns(table: Table) -> tuple[str, list[Column], list[str]]:
         raise DataError(
             f"{table.location()}: this is XLingHealth's form, which the tasks xlinghealth_* read"
         )
+    if names.keys() >= {"prompt", "rubrics"}:
+        raise DataError(
+            f"{table.location()}: these are HealthBench's columns; save the file as JSONL"
+        )
     is_long = "question" in names and "language" in names
     if not is_long and not any(name.startswith("question_") for name in names):
         raise DataError(f"{table.location()}: {_advise(names)}")

@@ -216,8 +216,7 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
 
 def _question_columns(table: Table) -> list[str]:
     names = [normalize_column(str(name)) for name in table.columns]
-    is_published = {"label", "answer_ids", "neg_sample"} & {*names}
-    return [] if is_published else [name for name in names if name.startswith("question")]
+    return [name for name in names if name.startswith("question")]
 
 
 def dataset_name(path: Path) -> str:
@@ -236,10 +235,13 @@ def is_custom_file(data_dir: str | None) -> bool:
     """Return whether `data_dir` is a file for the `xling_custom` tasks, by its columns."""
     try:
         paths = find_files(data_dir).files if data_dir and local_path(data_dir) else ()
-        return any(map(is_conversations, paths)) or (
-            len(paths) == 1
-            and paths[0].suffix.lower() in READERS
-            and any(map(_question_columns, read_tables(paths[0])))
-        )
+        if any(map(is_conversations, paths)):
+            return True
+        if len(paths) != 1 or paths[0].suffix.lower() not in READERS:
+            return False
+        tables = read_tables(paths[0])
+        names = {normalize_column(str(name)) for table in tables for name in table.columns}
+        is_published = {"label", "answer_ids", "neg_sample"} & names
+        return not is_published and any(map(_question_columns, tables))
     except DataError:
         return False

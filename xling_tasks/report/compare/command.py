@@ -56,13 +56,18 @@ def compare(options: argparse.Namespace) -> str:
 
 
 def exit_status(record: Record) -> int:
-    """Return 1 if model B is shown to be worse, 3 if that cannot be told, else 0."""
+    """Return 1 if model B is shown to be worse, 3 if that cannot be told, else 0.
+
+    It cannot be told either where B has no score or no samples of what A has.
+    """
     models = [v for v in record["verdicts"] if v["comparison"] == "models"]
     if any(v["verdict"] == "worse" for v in record["verdicts"]):
         return WORSE
     decided = ("better", "equivalent")
     fine = all(v["verdict"] in decided or v["not_worse"] for v in models)
-    return 0 if models and fine else OPEN
+    lacks = {"only_in": record["a"], "no_samples": record["b"]}
+    lost = any(lacks.get(row["kind"]) == row.get("model", "") for row in record["remarks"])
+    return 0 if models and fine and not lost else OPEN
 
 
 def make_record(options: argparse.Namespace) -> Record:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xling_tasks.criteria import CRITERIA, ENGLISH, Endpoint, MetricKey, metric_key_of
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Endpoint, MetricKey, metric_key_of
 from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.compare.pairs import Pair
 from xling_tasks.report.comparisons import MOST_CUT, find_reason
@@ -175,7 +175,9 @@ def _explore(kind: str, key: Key, metrics: Metrics, level: float) -> Contrast | 
     (metric_key, language), (pair, name) = key, metrics[key]
     if kind == "models":
         return contrast([Group(1, pair.b, name), Group(-1, pair.a, name)], level)
-    if (metric_key, ENGLISH) not in metrics or language == ENGLISH or len(language) != 2:
+    if (metric_key, ENGLISH) not in metrics or language == ENGLISH:
+        return None
+    if language == AVERAGE or ":" in language:  # several languages
         return None
     if not CRITERIA[metric_key.criterion].metric(metric_key.metric).across_languages:
         return None
