@@ -83,13 +83,11 @@ def current() -> RunContext:
 
 def as_mapping(args: Any) -> Mapping[str, Any]:
     """Return model arguments as the harness takes them: a mapping, `key=value` text, or none."""
-    if isinstance(args, Mapping):
-        return args
     if isinstance(args, str):
         from lm_eval.utils import simple_parse_args_string
 
         return dict(simple_parse_args_string(args))
-    return {}
+    return args if isinstance(args, Mapping) else {}
 
 
 def install(stand_in: Callable[[RunContext, Mapping[str, Any]], Any]) -> None:
@@ -152,10 +150,7 @@ def install(stand_in: Callable[[RunContext, Mapping[str, Any]], Any]) -> None:
 
 @contextlib.contextmanager
 def _end_in_a_line() -> Iterator[None]:
-    """End a command that Ctrl-C or SIGTERM (a batch system's) stops without a traceback.
-
-    The line is that of `ResumableLM`, which says what is kept; the exit status stays.
-    """
+    """End a command that Ctrl-C or SIGTERM (a batch system's) stops with `ResumableLM`'s line."""
     is_main = threading.current_thread() is threading.main_thread()
     is_default = is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if is_default:

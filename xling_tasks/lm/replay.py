@@ -47,15 +47,6 @@ class TaskLog:
         """The requests about each question, by the digest of its content."""
         return dict(row for _, row in self.samples.stream_first(_read_requests))
 
-    def is_repeated(self) -> bool:
-        """Return whether the first question was asked several times at temperature 0."""
-        _, (_, requests) = next(self.samples.stream_first(_read_requests), (0, ("", [])))
-        greedy = Counter(
-            str(r.prompt) for r in requests
-            if isinstance(r.argument, dict) and r.argument.get("temperature") == 0
-        )  # fmt: skip
-        return max(greedy.values(), default=0) > 1
-
     def find(self, request: Any, digest: str) -> tuple[str, list[Any]]:
         """Return a key and the responses of the logged requests that equal a request.
 
@@ -192,7 +183,15 @@ class ReplayLM(LM):  # type: ignore[misc]
     @functools.cached_property
     def hosted(self) -> bool:
         """Whether the run asked a service: then temperature 0 was asked several times, too."""
-        return any(log.is_repeated() for log in self._logs.values())
+        for task in self._logs.values():
+            _, (_, requests) = next(task.samples.stream_first(_read_requests), (0, ("", [])))
+            greedy = Counter(
+                str(r.prompt) for r in requests
+                if isinstance(r.argument, dict) and r.argument.get("temperature") == 0
+            )  # fmt: skip
+            if max(greedy.values(), default=0) > 1:
+                return True
+        return False
 
     def origin(self, task: str) -> dict[str, Any]:
         """Return the model and the run behind a task's responses, for the results."""

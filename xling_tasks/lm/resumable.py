@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from xling_tasks.cache import ResponseCache, cache_folder, cache_key
@@ -262,7 +263,11 @@ class ResumableLM:
         starts = max((cache.files_before for cache in self._caches.values()), default=0)
         if not pending or not starts:
             return
-        reseed(int(cache_key(sorted(self._caches), starts)[:8], 16) % 2**31)
+        seed = int(cache_key(sorted(self._caches), starts)[:8], 16) % 2**31
+        random.seed(seed)  # the streams that local backends sample from
+        np.random.seed(seed)
+        if torch := sys.modules.get("torch"):
+            torch.manual_seed(seed)
         if (go_on := getattr(unwrapped(self.lm), "continue_after", None)) is not None:
             unanswered = set(pending)
             go_on([requests[i] for i in slots if i not in unanswered])
@@ -316,13 +321,3 @@ def doc_digest(doc: Mapping[str, Any]) -> str:
 
 def _fingerprint(request: Any) -> str:
     return json.dumps(list(request[:2]), sort_keys=True, default=str)
-
-
-def reseed(seed: int) -> None:
-    """Set the random streams that local backends sample from."""
-    import numpy as np
-
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    if torch := sys.modules.get("torch"):
-        torch.manual_seed(seed)

@@ -144,7 +144,17 @@ def _compare_one(
     scores = claim_scores(*supports) if supports else _NO_SCORES
     reason = None
     if code != "en" and (scores.f1 is None or is_failed(text) or is_failed(reference)):
-        reason = _explain_no_score(text, reference, answer, claims[answer], claims[other])
+        reasons = {  # what is the English answer's doing goes first
+            "the answer failed": is_failed(text),
+            "the English answer failed": is_failed(reference),
+            "the English answer was held back": is_filtered(reference),
+            "translation failed": answer is None,
+            "claims not read": claims[answer].claims is None,
+            "claims of the English answer not read": claims[other].claims is None,
+            "claims not verified": bool(claims[answer].claims or claims[other].claims),
+            "both answers abstain": True,
+        }
+        reason = next(text for text, holds in reasons.items() if holds)
     supported, reverse = supports or ([], [])
     claims_of_answer, every = claims[answer].claims, [*supported, *reverse]
     record = {
@@ -179,22 +189,6 @@ def _pairs(reference: str | None, answer: str | None, claims: Claims) -> list[Pa
         (answer_claims, reference if reference_claims else ""),
         (reference_claims, answer if answer_claims else ""),
     ]
-
-
-def _explain_no_score(
-    text: str, reference: str, answer: str | None, claims: ClaimExtraction, other: ClaimExtraction
-) -> str:
-    """Return why an answer has no score; what is the English answer's doing goes first."""
-    reasons = {
-        "the answer failed": is_failed(text),
-        "the English answer failed": is_failed(reference),
-        "the English answer was held back": is_filtered(reference),
-        "translation failed": answer is None,
-        "claims not read": claims.claims is None,
-        "claims of the English answer not read": other.claims is None,
-        "claims not verified": bool(claims.claims or other.claims),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "both answers abstain")
 
 
 class QuestionInformationTask(InformationTask):

@@ -68,13 +68,19 @@ class CorrectnessTask(HealthTask):
             distinct = list(dict.fromkeys(present))
             labels = self.judges.label(distinct, self.prompt_templates()["judge"])
             votes = dict(zip(distinct, labels, strict=True))
-            self._undefined = self._find_undefined(list(votes.values()))
+            # Shares of labels of a judge, or of the majority (0), that labelled nothing at all.
+            numbers = range(1, len(self.judges.names) + 1)
+            labelled = {n for n in numbers if any(vote.votes[n - 1].label for vote in labels)}
+            labelled |= {0} if any(vote.label in LABELS for vote in labels) else set()
+            gathered = self.run.all_gather((labelled, bool(labels)))
+            of_processes, any_votes = zip(*gathered, strict=True)
+            silent = {0, *numbers}.difference(*of_processes) if any(any_votes) else set()
+            self._undefined = {of_judge(x, n) if n else x for n in silent for x in LABELS}
         return [self._row(item, votes.get(item, JudgeVotes(()))) for item in inputs]
 
     def _row(self, item: JudgeInput, votes: JudgeVotes) -> JudgedAnswer:
-        row = JudgedAnswer(
-            item.answer, item.reference, self.answer_language().of_answer(item.answer)
-        )
+        language = self.answer_language().of_answer(item.answer)
+        row = JudgedAnswer(item.answer, item.reference, language)
         if self.judges is None:
             return row
         swapped = [vote.order_sensitive for vote in votes.votes if vote.swapped is not None]
@@ -88,24 +94,10 @@ class CorrectnessTask(HealthTask):
             record=self.judges.to_record(votes),
         )
 
-    def _find_undefined(self, votes: Sequence[JudgeVotes]) -> set[str]:
-        """Return the shares of labels of a judge, or the majority, that labelled nothing at all."""
-        assert self.judges is not None
-        labelled = {0} if any(vote.label in LABELS for vote in votes) else set()
-        numbers = range(1, len(self.judges.names) + 1)
-        labelled |= {n for n in numbers if any(vote.votes[n - 1].label for vote in votes)}
-        of_processes, any_votes = zip(*self.run.all_gather((labelled, bool(votes))), strict=True)
-        unlabelled = {0, *numbers}.difference(*of_processes) if any(any_votes) else set()
-        return {of_judge(label, n) if n else label for n in unlabelled for label in LABELS}
-
     def criterion_metrics(self) -> list[Metric]:
         """Return the criterion's metrics; those of labels that nobody gave are undefined."""
-        return [
-            replace(metric, aggregate=lambda values: None)
-            if metric.name in self._undefined
-            else metric
-            for metric in super().criterion_metrics()
-        ]
+        undefined, table = self._undefined, super().criterion_metrics()
+        return [replace(x, aggregate=lambda _: None) if x.name in undefined else x for x in table]
 
     def auxiliary_requests(self, doc: dict[str, Any]) -> list[AuxiliaryRequest]:
         """Return each judge's prompt, with the reference standing in for the answer to come."""

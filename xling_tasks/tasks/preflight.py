@@ -44,18 +44,10 @@ def check_keys(config: Mapping[str, Any], read: frozenset[str]) -> None:
 
 
 def warn_of_limit(limit: float, available: int, comparisons: int) -> None:
-    """Warn if a `--limit` leaves too few questions to show any difference.
-
-    A sign-flip test over n differences of one sign has a two-sided p of `2 / 2^n`, which must be
-    below `_ALPHA / comparisons` (Holm's smallest threshold). That there is no difference of
-    `_MARGIN` takes the n of the rule of three.
-
-    Args:
-        limit: The harness's: a number of questions, or below 1 a share of them.
-        available: Questions of the task.
-        comparisons: Languages that are compared with English.
-    """
+    """Warn if a `--limit` leaves too few questions to show any difference from English."""
     asked = min(available, math.ceil(limit * available) if limit < 1 else int(limit))
+    # n differences of one sign have a two-sided p of 2 / 2^n (sign-flip test), Holm's first one is
+    # compared with alpha / comparisons; the rule of three shows that there is none of the margin.
     needed = math.floor(math.log2(2 * comparisons / _ALPHA)) + 1
     if asked < needed:
         equivalent = math.ceil(-math.log(_ALPHA / comparisons) / _MARGIN)
@@ -85,7 +77,17 @@ def check_run(task: Any, limit: float | None) -> None:
     _check_names(args, lm)
     cache_folder(task.settings.xling_cache)
     if task.run.replay is not None:
-        _check_replay(task)
+        task.run.replay.origin(str(task.config.task))
+        settings = task.settings
+        jury = [settings.judge, *(juror.spec for juror in settings.jury)]
+        roles = {"answer_extractor": [settings.answer_extractor], "judge": jury}
+        for role, configs in {**roles, "translator": [settings.translator]}.items():
+            if any(config is not None and config.model == SELF for config in configs):
+                raise SettingError(
+                    f"--metadata {role}=self: xling_replay has the logged answers only, not the "
+                    f'model that gave them; name a model, {role}={{"model": ..., "model_args": '
+                    "{...}}"
+                )
     for tau in task.temperatures if task.generates else ():
         task.generation_arguments(tau)
         if (sent := sent_temperature(lm, tau)) != tau:
@@ -116,23 +118,6 @@ def _check_names(args: Mapping[str, Any], lm: Any) -> None:
         f"--metadata or --model_args {', '.join(unknown)}: no setting of these tasks and no "
         f"argument that {kind.__name__} names; is it misspelt?"
     )
-
-
-def _check_replay(task: Any) -> None:
-    """Refuse a replay without the task's log, or with the model under test in another role."""
-    settings = task.settings
-    task.run.replay.origin(str(task.config.task))
-    for role, configs in {
-        "judge": [settings.judge, *(juror.spec for juror in settings.jury)],
-        "answer_extractor": [settings.answer_extractor],
-        "translator": [settings.translator],
-    }.items():
-        if any(config is not None and config.model == SELF for config in configs):
-            raise SettingError(
-                f"--metadata {role}=self: xling_replay has the logged answers only, not the "
-                f"model that gave them; name a model, {role}="
-                '{"model": ..., "model_args": {...}}'
-            )
 
 
 def find_refused(template: Callable[..., Any], turns: list[dict[str, str]]) -> str:

@@ -77,24 +77,16 @@ def letters_of(
             return None
         before, *after = _END.split(stripped, maxsplit=1)
         text = after[0] if after and any(map(str.isalnum, after[0])) else before
-    marked = _ft_letters(text) if fine_tuned else text
+    if fine_tuned:  # behind the last label; several statements are left to `read_letters`
+        answer = _FT_QUESTION.split(text, maxsplit=1)[0] or text
+        _, *labelled = _FT_LABEL.split(answer)
+        text = re.split("#{1,3}", labelled[-1], maxsplit=1)[0] if labelled else text
+        options = set(_FT_OPTION.findall(text))
+        if len(options) == 1:
+            text = ", ".join(re.findall("[A-H]", options.pop().replace("AND", ",")))
     return read_letters(
-        marked, doc["options"], several=doc["several"], cut=cut, question=doc.get("question", "")
+        text, doc["options"], several=doc["several"], cut=cut, question=doc.get("question", "")
     )
-
-
-def _ft_letters(text: str) -> str:
-    """Return the letters of the fixed output form behind the last label; else what stands there.
-
-    Several statements ('OPTION A IS CORRECT. OPTION C IS CORRECT.') are left to `read_letters`.
-    """
-    answer = _FT_QUESTION.split(text, maxsplit=1)[0] or text
-    _, *labelled = _FT_LABEL.split(answer)
-    statement = re.split("#{1,3}", labelled[-1], maxsplit=1)[0] if labelled else text
-    letters = set(_FT_OPTION.findall(statement))
-    if len(letters) != 1:
-        return statement
-    return ", ".join(re.findall("[A-H]", letters.pop().replace("AND", ",")))
 
 
 BLEU = ("bleu1", "bleu2", "bleu3", "bleu4", "bleu")
