@@ -86,7 +86,8 @@ def _row(index: int, code: str, scores: dict[str, Any], draw: random.Random, siz
         for i, tau in enumerate(temperatures)
     }
     doc = {"question_id": str(index), "language": code, "question": _text(draw, 20),
-           "reference": _text(draw, 100), "parallel": True}  # fmt: skip
+           "reference": _text(draw, 100), "parallel": True,
+           "answers": [{"label": int(at == 0), "text": _text(draw, 20)} for at in range(5)]}  # fmt: skip
     resps = [[answer]] * len(temperatures)
     return {"doc_id": index, "doc": doc, "target": "", "arguments": arguments, "resps": resps,
             "filtered_resps": [answer] * len(resps), "metrics": list(scores), **scores}  # fmt: skip
