@@ -11,7 +11,6 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.stats import kendalltau, rankdata  # type: ignore[import-untyped]
 from xling_metrics.base import same_length
 from xling_metrics.stats.estimate import finite_array
 
@@ -89,6 +88,8 @@ def score_points(scores: Sequence[float]) -> list[float]:
     Raises:
         ValueError: If a score is not finite.
     """
+    from scipy.stats import rankdata  # type: ignore[import-untyped]
+
     return [float(rank) for rank in rankdata(finite_array(scores, "scores"))]
 
 
@@ -120,6 +121,8 @@ def pooled_agreement(first: Sequence[float], second: Sequence[float]) -> PooledA
     Raises:
         ValueError: If the numbers differ, or a value is not finite.
     """
+    from scipy.stats import kendalltau  # type: ignore[import-untyped]
+
     same_length(first=first, second=second)
     y, x = finite_array(first, "first"), finite_array(second, "second")
     if len(set(first)) < 2 or len(set(second)) < 2:

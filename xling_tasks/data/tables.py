@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow.parquet
-from openpyxl.utils.escape import unescape
 
 from xling_tasks.errors import DataError, meant, no_such, unreadable
 from xling_tasks.output import jsonl, many, refuse_file, writing
@@ -225,6 +224,8 @@ def _read_cell(cell: Any, values: Any) -> Any:
             "text and write what is meant"
         )
     if isinstance(value, str):  # `_x000D_` stands for the line end of a pasted text
+        from openpyxl.utils.escape import unescape
+
         text = unescape(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return text.replace("\r\n", "\n").replace("\0", "")
     return value
