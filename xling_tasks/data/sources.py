@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xling_tasks.data.dataset_info import XLINGHEALTH, DatasetInfo
+from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.tables import READERS
 from xling_tasks.errors import DataError, no_such, user_path
 from xling_tasks.log import log
@@ -151,12 +151,6 @@ def find_source(info: DatasetInfo, data_dir: str | None) -> Source:
         return Source((file,), "bundled", file.name)
     path, kind, repository, revision = find_place(info, data_dir, [f"*{info.file}*"])
     if path.is_file():
-        for other in XLINGHEALTH.values():
-            if other.key != info.key and other.file.lower() in path.stem.lower():
-                raise DataError(
-                    f"data_dir={path} is named after {other.title}, and the task wants "
-                    f"{info.title}: run the {other.key} tasks, or name the file {info.file}"
-                )
         return Source((path,), kind, path.name)
     matches = [file for file in sorted(path.rglob("*"))
                if info.file.lower() in file.relative_to(path).as_posix().lower()]  # fmt: skip

@@ -131,7 +131,7 @@ def install(stand_in: Callable[[RunContext, Mapping[str, Any]], Any]) -> None:
             for task in tasks.values():
                 task.start(run)
             arguments["lm"] = stand_in(run, tasks)
-            with _end_in_a_line():
+            with _exit_without_traceback():
                 results = evaluate(*bound.args, **bound.kwargs)
             if results is not None:  # None on processes other than the first
                 _complete(results, tasks, arguments["task_dict"])
@@ -149,7 +149,7 @@ def install(stand_in: Callable[[RunContext, Mapping[str, Any]], Any]) -> None:
 
 
 @contextlib.contextmanager
-def _end_in_a_line() -> Iterator[None]:
+def _exit_without_traceback() -> Iterator[None]:
     """End a command that Ctrl-C or SIGTERM (a batch system's) stops with `ResumableLM`'s line."""
     is_main = threading.current_thread() is threading.main_thread()
     is_default = is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

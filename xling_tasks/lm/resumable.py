@@ -243,17 +243,17 @@ class ResumableLM:
             return
         ordered = sorted(pending, key=lambda i: -len(str(requests[i].args[0])))
         # With `data_parallel_size` vLLM loads its model anew for every call.
-        times = 16 if getattr(model, "data_parallel_size", 1) > 1 else 1
+        factor = 16 if getattr(model, "data_parallel_size", 1) > 1 else 1
         batch_size = str(getattr(model, "batch_size", ""))
-        fixed = int(batch_size) if batch_size.isdigit() and times == 1 else 0
-        size, start = fixed or _SLICE * times, 0
+        fixed = int(batch_size) if batch_size.isdigit() and factor == 1 else 0
+        size, start = fixed or _SLICE * factor, 0
         while start < len(ordered):
             began = time.monotonic()
             yield ordered[start : start + size]
             start += size
             if not fixed:
                 took = max(time.monotonic() - began, 1e-3)
-                size = int(min(size * min(2.0, _SECONDS * times / took), _LARGEST * times))
+                size = int(min(size * min(2.0, _SECONDS * factor / took), _LARGEST * factor))
                 size = max(size, _SMALLEST)
 
     def _continue(

@@ -246,7 +246,8 @@ def tell_reason(v: Row) -> str:
     members = {"language": side_name(v), "base": base_name(v)}
     gap = "gap_" if v["comparison"] == "gap" else ""
     methods = [
-        f"{table['ways'][gap + method].format(**members)}: {labels[group][0].lower()}"
+        f"{table['ways'].get(gap + method, table['ways'][method]).format(**members)}: "
+        f"{labels[group][0].lower()}"
         for method, group in v["ways"].items()
     ]
     differs = [
