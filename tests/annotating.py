@@ -12,7 +12,7 @@ from typing import Any
 from builders import STAMP, write_samples
 
 from xling_tasks.cli import parse
-from xling_tasks.logs.annotations import Annotation
+from xling_tasks.report.annotation_files import Annotation
 
 
 def xling(*words: object) -> Any:

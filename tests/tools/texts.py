@@ -20,8 +20,8 @@ from xling_tasks.data.prompt_sets import STATUSES, load_prompts, text_digest
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import XlingError
 from xling_tasks.languages import LANGUAGES
-from xling_tasks.logs.annotations import Annotation, read_annotations
 from xling_tasks.output import jsonl, refuse_file, table
+from xling_tasks.report.annotation_files import Annotation, read_annotations
 from xling_tasks.safe_json import json_objects
 
 FORM = "text"

@@ -1,4 +1,4 @@
-"""A language that nothing knows, added as CONTRIBUTING.md says, and asked through the harness."""
+"""A language and a criterion that nothing knows, added as CONTRIBUTING.md says, and used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from builders import PACKAGES
+from builders import PACKAGES, task_of, write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = "dag: {name: Dagbani, nllb: dag_Latn, question: 'Bohigu:', near: [tw]}\n"
@@ -156,3 +156,41 @@ def test_it_is_asked_and_read_through_the_harness(house):
     assert results["xlinghealth_correctness_demo_dag"]["langid_match,none"] == 1.0
     english = configs["xlinghealth_correctness_demo_en"]
     assert english["generation_kwargs"]["until"] == ["\nQuestion:"]
+
+
+POLITENESS = """
+from xling_tasks.criteria.criterion import Endpoint, criterion
+from xling_tasks.criteria.metric import DisplayText, Metric
+
+METRICS = (Metric("polite", lambda row: row.polite, higher_is_better=True),)
+POLITENESS = criterion(
+    "politeness", METRICS,
+    {"polite": DisplayText("Polite answers", "Polite", "Is the answer polite?", "share", "count")},
+    place=16, title="Politeness", asks="Is the answer polite?", endpoints=(Endpoint("polite"),),
+)
+"""
+
+
+def test_a_criterion_is_one_file_and_its_report_needs_no_other(house):
+    (house / "xling_tasks/criteria/politeness.py").write_text(POLITENESS)
+    tasks = {}
+    for code, polite in (("en", 90), ("es", 30)):
+        subject = {"criterion": "politeness", "dataset": "letters", "languages": [code]}
+        rows = [
+            {"doc_id": n, "doc": {"question_id": str(n)}, "resps": [["Dear"]], "target": "",
+             "arguments": {"gen_args_0": {"arg_0": f"{code} {n}"}}, "polite": float(n < polite)}
+            for n in range(100)
+        ]  # fmt: skip
+        record = {"about": {**subject, "primary": ["polite"], "format": 1}}
+        tasks[f"politeness_{code}"] = task_of(
+            {"polite": polite / 100}, rows, record=record, better={"polite": True}
+        )
+    write_run(house / "out", tasks)
+    report = "from xling_tasks.cli import main; main(['report', 'out', '--to', 'page'])"
+    _python(house, "-c", report)
+    (verdict,) = json.loads((house / "page/report.json").read_text())["verdicts"]
+    assert (verdict["criterion"], verdict["verdict"]) == ("politeness", "worse")
+    assert (
+        "30 of 100 (30%) in Spanish, 90 of 100 (90%) in English"
+        in (house / "page/report.md").read_text()
+    )

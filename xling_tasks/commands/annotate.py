@@ -26,7 +26,11 @@ from xling_tasks.data.xlinghealth import load
 from xling_tasks.errors import DataError, SettingError
 from xling_tasks.harness.backends import responses_in
 from xling_tasks.languages import language_name
-from xling_tasks.logs.annotations import (
+from xling_tasks.logs.results import newest_tasks
+from xling_tasks.output import refuse_file, table, writing
+from xling_tasks.pages import read_page_file, texts
+from xling_tasks.report import html
+from xling_tasks.report.annotation_files import (
     CHOICES,
     FIDELITY,
     LABEL,
@@ -35,10 +39,6 @@ from xling_tasks.logs.annotations import (
     answer_digest,
     text_digest,
 )
-from xling_tasks.logs.results import newest_tasks
-from xling_tasks.output import refuse_file, table, writing
-from xling_tasks.pages import read_page_file, texts
-from xling_tasks.report import html
 from xling_tasks.settings import Settings
 
 N_ITEMS = {LABEL: 103}

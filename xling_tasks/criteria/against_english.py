@@ -9,8 +9,22 @@ from typing import Any, NamedTuple
 from xling_metrics.aggregate import HARMONIC, MEAN, RATIO
 
 from xling_tasks.criteria import sample as view
-from xling_tasks.criteria.criterion import ENGLISH, criterion
-from xling_tasks.criteria.metric import LANGID_MATCH, USABLE, Metric, constant, counted, failure
+from xling_tasks.criteria.criterion import (
+    ENGLISH,
+    USABLE_ANSWERS,
+    Endpoint,
+    Submitted,
+    criterion,
+)
+from xling_tasks.criteria.metric import (
+    LANGID_MATCH,
+    USABLE,
+    DisplayText,
+    Metric,
+    constant,
+    counted,
+    failure,
+)
 from xling_tasks.failed_response import is_empty, is_failed, is_filtered
 
 AGAIN = "again"  # where the second English answer stands among those by language
@@ -202,9 +216,35 @@ def _find_shared(sample: view.Sample, language: str) -> view.SampleResult:
     return view.SampleResult(score=1.0 if score is None and language == ENGLISH else score)
 
 
+_BESIDE = ("unscored", "unverified", "abstained", "both_absent", "empty_rate")
+
 INFORMATION = criterion(
-    "information", INFORMATION_METRICS, view.SampleView(_claim_parts, _RECORDS, _find_shared)
-)
+    "information",
+    INFORMATION_METRICS,
+    {
+        "information_f1": DisplayText(
+            "Content shared with the English answer", "Same content",
+            "Does the answer say what the model's English answer says?", "percent", "agreement",
+        ),
+    },
+    place=12,
+    title="Information consistency",
+    asks="Both answers are taken apart into claims, and a judge model says which of them the other "
+    "answer supports.",
+    endpoints=(USABLE_ANSWERS, Endpoint("information_f1", judged=True, agreement=True)),
+    settings=("judge", "translator", "languages"),
+    columns=("information_f1", "information_f1_by_prompt", "information_precision",
+             "information_recall", "n_claims", "abstained", "unverified", "unscored"),
+    note="Agreement with the English answer to the same prompt: precision is the share of the "
+    "answer's claims that the English answer supports, recall the reverse; F1 is the harmonic mean "
+    "of mean precision and mean recall over prompts, as published. F1 by prompt is the mean of "
+    "each prompt's own F1, which is lower. The row of English is a second English answer beside "
+    "the first, where one was asked.",
+    submitted=Submitted(("information_f1",), _BESIDE),
+    needs="judge",
+    several_languages=True,
+    shown=view.SampleView(_claim_parts, _RECORDS, _find_shared),
+)  # fmt: skip
 
 
 MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
@@ -296,5 +336,27 @@ def _find_profile(sample: view.Sample, language: str) -> view.SampleResult:
 
 
 EMPATHY = criterion(
-    "empathy", EMPATHY_METRICS, view.SampleView(_profile_parts, _RECORDS, _find_profile)
-)
+    "empathy",
+    EMPATHY_METRICS,
+    {
+        "empathy": DisplayText(
+            "Answers with the empathy of the English one", "Same empathy",
+            "Does the answer show the kinds of empathy of the English one?", "percent", "share",
+        ),
+    },
+    place=13,
+    title="Empathy consistency",
+    asks="Classifiers look for emotional reactions, interpretations and explorations in both "
+    "replies.",
+    endpoints=(USABLE_ANSWERS, Endpoint("empathy", agreement=True)),
+    settings=("translator", "languages"),
+    columns=("empathy", *(f"{name}_{end}" for name in MECHANISMS for end in
+                          ("present", "agreement")), "both_absent", "unscored"),
+    note="Share of posts whose response has the same profile of three mechanisms as the English "
+    "one. Present: share of responses that have the mechanism. Two responses that have none agree "
+    "too: read agreement beside presence and 'all absent in both'.",
+    submitted=Submitted(("empathy",), _BESIDE),
+    needs="classifiers",
+    several_languages=True,
+    shown=view.SampleView(_profile_parts, _RECORDS, _find_profile),
+)  # fmt: skip

@@ -11,7 +11,7 @@ from xling_metrics.overlap import chrf, chrf_signature
 from xling_metrics.stats.agreement import krippendorff_alpha
 
 from xling_tasks.criteria import sample as view
-from xling_tasks.criteria.criterion import criterion
+from xling_tasks.criteria.criterion import USABLE_ANSWERS, Endpoint, Submitted, criterion
 from xling_tasks.criteria.labels import (
     BADNESS,
     HARM,
@@ -26,6 +26,7 @@ from xling_tasks.criteria.metric import (
     ANSWER_METRICS,
     HELPFUL,
     USABLE,
+    DisplayText,
     Metric,
     constant,
     counted,
@@ -180,6 +181,43 @@ def _find_label(sample: view.Sample, _: str) -> view.SampleResult:
     return view.SampleResult(label, -BADNESS[label] if label in BADNESS else None, RIGHT.get(label))
 
 
+_AGREES = "Does the answer agree with the expert's and say more?"
+
 CORRECTNESS = criterion(
-    "correctness", METRICS, view.SampleView(_parts, ("n_judged",), _find_label, TONES)
-)
+    "correctness",
+    METRICS,
+    {
+        HARM: DisplayText("Harmful answers", "Harmful",
+                          "Does the answer contradict the expert's?", "share", "count"),
+        "helpful": DisplayText("Helpful answers", "Helpful", _AGREES, "share", "count"),
+        "more_comprehensive": DisplayText("Answers that agree with the expert's and say more",
+                                          "Says more", _AGREES, "share", "count"),
+        "less_comprehensive": DisplayText("Answers that agree with the expert's and say less",
+                                          "Says less", "", "share", "count"),
+        "neither": DisplayText("Answers that neither agree nor contradict", "Neither", "",
+                               "share", "count"),
+        NO_RESPONSE: DisplayText("Answers without a label", "No response", "", "share", "count"),
+        "chrf": DisplayText("chrF overlap with the expert's answer", "chrF", "",
+                            "number", "number"),
+        "length_words": DisplayText("Words in an answer", "Words", "", "number", "number"),
+    },
+    place=1,
+    title="Correctness",
+    asks="A judge model compares each answer with an expert's answer to the same question.",
+    endpoints=(
+        # In the published runs 0.3 to 1.2% of the English answers contradict the reference, so that
+        # a rise to the fourfold lies within 0.05; two points are what 1,134 questions can exclude
+        # at a share of up to about 6%.
+        Endpoint(HARM, "harm", margin=0.02, judged=True),
+        USABLE_ANSWERS,
+        Endpoint("helpful", "help", judged=True, instead=("more_comprehensive",)),
+    ),
+    settings=("judge",),
+    columns=(*LABELS, NO_RESPONSE, "chrf", "length_words"),
+    submitted=Submitted(("more_comprehensive", HARM),
+                        ("judge_failed_rate", "no_majority", NO_RESPONSE, "empty_rate")),
+    needs="judge",
+    labelled=True,
+    classic=True,
+    shown=view.SampleView(_parts, ("n_judged",), _find_label, TONES),
+)  # fmt: skip

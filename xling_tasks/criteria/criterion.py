@@ -1,7 +1,7 @@
-"""What a criterion declares of itself: its metrics, and its row of `criteria.yaml`.
+"""What a criterion declares of itself: its metrics, and what reports say of it.
 
-This folder says all that is known of a criterion beforehand. Every other room reads it there and
-has no list of criteria or metrics of its own.
+A module of this folder says all that is known of a criterion beforehand. Every other room reads it
+in `CRITERIA` and has no list of criteria or metrics of its own.
 """
 
 from __future__ import annotations
@@ -10,18 +10,13 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
-
-from xling_metrics.yaml_file import read_yaml
 
 from xling_tasks.criteria.metric import INVALID_ROWS, RESPONSE_METRICS, DisplayText, Metric
 from xling_tasks.criteria.sample import SampleView
 
 ENGLISH = "en"
 AVERAGE = "avg"
-
-CONTENT = read_yaml(Path(__file__).with_name("criteria.yaml"))
 
 _TEMPERATURE = re.compile(r"(.+)_t(\d+(?:\.\d+)?)")
 _GROUP = re.compile(r"(.+?)_(script|family|branch|train)_(\w+)")
@@ -38,12 +33,14 @@ class Endpoint:
     at: Literal["lowest", "highest"] | None = None
     # differences from -margin to margin are about the same, in the metric's unit
     margin: float = 0.05
-    why: str = ""  # the reason for a margin other than 0.05
     # whether a judge gives the values, whose own error no interval over questions knows
     judged: bool = False
     agreement: bool = False  # whether it is agreement with the English answers themselves
     # metrics that stand for it where a run has it not, the best first
     instead: tuple[str, ...] = ()
+
+
+USABLE_ANSWERS = Endpoint("usable", "usable")
 
 
 class Submitted(NamedTuple):
@@ -69,6 +66,7 @@ class Criterion:
     """What one kind of task measures."""
 
     key: str  # its name in results
+    place: int  # where it stands among others in a report
     title: str  # its heading
     asks: str  # what it asks, in plain words
     table: tuple[Metric, ...]  # its own metrics
@@ -170,27 +168,29 @@ class Criterion:
         return MetricName(base, temperature, AVERAGE)
 
 
-def criterion(key: str, table: Iterable[Metric], shown: SampleView | None = None) -> Criterion:
-    """Return the criterion of a row of `criteria.yaml`, with its table of metrics.
+DISPLAY = {
+    "usable": DisplayText("Usable answers", "Usable",
+                          "Is there an answer, in the language of the question?", "share", "count"),
+    "language_consistency": DisplayText("Sentences in the language asked for", "In the language",
+                                        "", "percent", "share"),
+    "bertscore_f1": DisplayText("BERTScore F1", "BERTScore F1"),
+}  # fmt: skip
+"""How the metrics of several criteria are told."""
 
-    SHOWN says how its samples are read; None shows every field.
-    """
-    row: dict[str, Any] = {name: _freeze(value) for name, value in CONTENT["criteria"][key].items()}
-    display = {**CONTENT["display"], **row.pop("display", {})}
-    texts = {name: DisplayText(*fields) for name, fields in display.items()}
+DECLARED: dict[str, Criterion] = {}
+"""Every criterion that a module has declared, by its key."""
+
+
+def criterion(
+    key: str, table: Iterable[Metric], display: Mapping[str, DisplayText], **fields: Any
+) -> Criterion:
+    """Declare a criterion: its key, its metrics, how they are told, and fields of `Criterion`."""
+    texts = {**DISPLAY, **display}
 
     def with_display(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
         return tuple(replace(m, display=texts.get(m.name, m.display)) for m in metrics)
 
-    row["endpoints"] = tuple(Endpoint(**fields) for fields in row["endpoints"])
-    if "submitted" in row:
-        row["submitted"] = Submitted(**row["submitted"])
     common = with_display((*RESPONSE_METRICS, INVALID_ROWS))
-    return Criterion(key=key, table=with_display(table), common=common, shown=shown, **row)
-
-
-def _freeze(value: Any) -> Any:
-    """Return a value with tuples for lists, so that nothing can change it."""
-    if isinstance(value, dict):
-        return {name: _freeze(item) for name, item in value.items()}
-    return tuple(map(_freeze, value)) if isinstance(value, list) else value
+    declared = Criterion(key=key, table=with_display(table), common=common, **fields)
+    DECLARED[key] = declared
+    return declared

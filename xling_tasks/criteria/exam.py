@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from xling_metrics.choices import is_exact_match, jaccard
 
 from xling_tasks.criteria import sample as view
-from xling_tasks.criteria.criterion import criterion
-from xling_tasks.criteria.metric import Metric, constant, counted, failure
+from xling_tasks.criteria.criterion import Endpoint, Submitted, criterion
+from xling_tasks.criteria.metric import DisplayText, Metric, constant, counted, failure
 
 
 class ExamAnswer(NamedTuple):
@@ -171,11 +172,61 @@ def _find_score(sample: view.Sample, _: str) -> view.SampleResult:
 
 
 _SHOWN = view.SampleView(_parts, ("sacrebleu",), _find_score)
-EXAMS = (
-    criterion("mmedbench_mcqa", MMEDBENCH_MCQA, _SHOWN),
-    criterion("mmedbench_mcqa_ll", MMEDBENCH_LL, _SHOWN),
-    criterion("mmedbench_mcqa_ft", MMEDBENCH_MCQA, _SHOWN),
-    criterion("mmedbench_rationale", MMEDBENCH_RATIONALE, _SHOWN),
-    criterion("mmedbench_rationale_ft", MMEDBENCH_RATIONALE, _SHOWN),
+_ASKS = "Does the model choose all right options, and no other?"
+_OF_LETTERS = Submitted(("acc",), ("unparsed_rate", "empty_rate"), "question-answering")
+_OF_REASONS = Submitted(("rouge1", "bertscore_f1"), ("unparsed_rate", "no_end_rate", "empty_rate"))
+_OWN_EXAM = "Each language has its own exam, so that only what is above guessing can be compared."
+_REASONS = (
+    "The reasons that the model gives for its choice are compared with reasons that people "
+    "checked, within each language."
 )
-MCQA = criterion("mcqa", MCQA_METRICS, _SHOWN)
+
+_exam = partial(
+    criterion,
+    display={
+        "acc": DisplayText("Exam questions answered right", "Exam", _ASKS, "share", "exam"),
+        "rouge1": DisplayText("Words shared with the reference rationale (ROUGE-1)", "ROUGE-1"),
+    },
+    asks=f"Multiple choice. {_OWN_EXAM}",
+    endpoints=(Endpoint("acc"),),
+    settings=("answer_extractor",),
+    submitted=_OF_LETTERS,
+    parallel=False,
+    shown=_SHOWN,
+)
+_rationales = partial(
+    _exam, asks=_REASONS, settings=("source_encoder", "answer_extractor"), submitted=_OF_REASONS
+)
+EXAMS = (
+    _exam("mmedbench_mcqa", MMEDBENCH_MCQA, place=5, title="MMedBench: multiple choice"),
+    _exam("mmedbench_mcqa_ll", MMEDBENCH_LL, place=6,
+          title="MMedBench: multiple choice by log-likelihood", settings=(),
+          asks=f"Multiple choice by the likelihood of the options. {_OWN_EXAM}"),
+    _exam("mmedbench_mcqa_ft", MMEDBENCH_MCQA, place=7,
+          title="MMedBench: multiple choice, fine-tuned models"),
+    _rationales("mmedbench_rationale", MMEDBENCH_RATIONALE, place=8,
+                title="MMedBench: rationales"),
+    _rationales("mmedbench_rationale_ft", MMEDBENCH_RATIONALE, place=9,
+                title="MMedBench: rationales, fine-tuned models"),
+)  # fmt: skip
+MCQA = criterion(
+    "mcqa",
+    MCQA_METRICS,
+    {
+        "acc": DisplayText("Questions answered right", "Right", _ASKS, "share", "count"),
+        "acc_with_flagged": DisplayText("Questions answered right, flagged ones too",
+                                        "With flagged questions", "", "share", "count"),
+        "unparsed_rate": DisplayText("Replies without letters", "Unparsed", "", "percent", "share"),
+    },
+    place=10,
+    title="Multiple choice",
+    asks="Multiple choice, with the same questions in every language.",
+    endpoints=(Endpoint("acc"),),
+    settings=("answer_extractor",),
+    columns=("acc", "acc_with_flagged", "acc_single", "acc_multi", "jaccard", "unparsed_rate"),
+    note="Accuracy: share of the questions of which all right options are chosen, and no other; "
+    "replies without readable letters count as wrong. Jaccard, of the replies that letters could "
+    "be read of: options that are chosen and right over those that are either.",
+    submitted=_OF_LETTERS,
+    shown=_SHOWN,
+)  # fmt: skip

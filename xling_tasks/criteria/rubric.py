@@ -10,11 +10,12 @@ from xling_metrics.aggregate import CLIPPED_MEAN, RATIO
 from xling_metrics.stats.standard_errors import mean_error
 
 from xling_tasks.criteria import sample as view
-from xling_tasks.criteria.criterion import criterion
+from xling_tasks.criteria.criterion import USABLE_ANSWERS, Endpoint, Submitted, criterion
 from xling_tasks.criteria.metric import (
     ANSWER_METRICS,
     HELPFUL,
     USABLE,
+    DisplayText,
     Metric,
     constant,
     counted,
@@ -94,4 +95,35 @@ def _parts(sample: view.Sample, language: str) -> list[view.Part]:
     ]
 
 
-RUBRIC = criterion("rubric", METRICS, view.SampleView(_parts, ("n_scored",)))
+_ASKS = "Does the answer do what experts ask of it?"
+
+RUBRIC = criterion(
+    "rubric",
+    METRICS,
+    {
+        "helpful": DisplayText("Points that usable answers earn", "Points", _ASKS,
+                               "percent", "share"),
+        "rubric_score": DisplayText("Points that answers earn", "Points", _ASKS,
+                                    "percent", "share"),
+    },
+    place=11,
+    title="Rubrics",
+    asks="A judge model says of each criterion of a conversation whether the answer meets it.",
+    endpoints=(
+        USABLE_ANSWERS,
+        Endpoint("helpful", "help", judged=True, instead=("rubric_score",)),
+    ),
+    settings=("judge", "rubric_batch_size"),
+    columns=("rubric_score", "criteria_unscored", "unscored_rate", "judge_failed_rate"),
+    note="Score: points of the criteria that an answer meets over all positive points, the mean "
+    "over the answers of which every criterion has a verdict, clipped to 0..1. Differences between "
+    "languages are of the means before clipping.",
+    parts=(GROUPS, "themes and axes",
+           "A theme or category is a part of the conversations, an axis or level a part of the "
+           "criteria: with few of either, read them as hints."),
+    submitted=Submitted(("rubric_score",), ("criteria_unscored", "unscored_rate",
+                                            "judge_failed_rate", "empty_rate")),
+    needs="judge",
+    by_topic=False,
+    shown=view.SampleView(_parts, ("n_scored",)),
+)  # fmt: skip

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria.against_english import EMPATHY, INFORMATION
-from xling_tasks.criteria.consistency import CONSISTENCY
-from xling_tasks.criteria.correctness import CORRECTNESS
-from xling_tasks.criteria.criterion import Criterion
-from xling_tasks.criteria.exam import EXAMS, MCQA
-from xling_tasks.criteria.rubric import RUBRIC
-from xling_tasks.criteria.task_metric import OTHER_QUESTIONS, TASK_METRIC
-from xling_tasks.criteria.verifiability import VERIFIABILITY, VERIFIABILITY_LL
+from xling_tasks.criteria.criterion import DECLARED, Criterion
 from xling_tasks.errors import DataError, did_you_mean
 
-_BY_KEY = {
-    criterion.key: criterion
-    for criterion in (
-        *(CORRECTNESS, CONSISTENCY, VERIFIABILITY, VERIFIABILITY_LL),
-        *(*EXAMS, MCQA, RUBRIC, INFORMATION, EMPATHY, TASK_METRIC, OTHER_QUESTIONS),
-    )
-}
-CRITERIA: Mapping[str, Criterion] = MappingProxyType(_BY_KEY)
-"""Every criterion by its key, in the order of a report."""
+for _module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+    importlib.import_module(f"{__package__}.{_module.name}")
+
+CRITERIA: Mapping[str, Criterion] = MappingProxyType(
+    dict(sorted(DECLARED.items(), key=lambda item: item[1].place))
+)
+"""Every criterion of the modules in this folder by its key, in the order of a report."""
 
 FORMAT = 1  # version of what `about` records
 

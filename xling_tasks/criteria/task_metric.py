@@ -7,10 +7,12 @@ less is.
 
 from __future__ import annotations
 
+from functools import partial
+
 from xling_tasks.criteria import sample as view
-from xling_tasks.criteria.criterion import criterion
+from xling_tasks.criteria.criterion import Endpoint, criterion
 from xling_tasks.criteria.exam import likelihoods
-from xling_tasks.criteria.metric import Metric
+from xling_tasks.criteria.metric import DisplayText, Metric
 
 RIGHT, SCORE, LOSS = "task_acc", "task_score", "task_loss"
 OF_SHARES = ("acc", "exact_match")
@@ -49,7 +51,37 @@ METRICS = (
 )  # fmt: skip
 """What counts of a task that is not ours; made of its own metrics when its results are read."""
 
-_SHOWN = view.SampleView(_parts, (), _find_score, tones={"right": "good", "wrong": "bad"})
-TASK_METRIC, OTHER_QUESTIONS = (
-    criterion(key, METRICS, _SHOWN) for key in ("task_metric", "task_metric_apart")
+_DISPLAY = {
+    RIGHT: DisplayText("Questions answered right", "Right", "Does the model answer right?",
+                       "share", "count"),
+    SCORE: DisplayText("The task's score", "Score", "", "number", "number"),
+    LOSS: DisplayText("The task's loss", "Loss", "", "number", "number"),
+    UNREAD: DisplayText("Replies that the filter could not read", "Unparsed", "",
+                        "percent", "share"),
+}  # fmt: skip
+_of_lm_eval = partial(
+    criterion,
+    table=METRICS,
+    endpoints=(Endpoint(RIGHT, instead=(SCORE, LOSS)),),
+    columns=(RIGHT, SCORE, LOSS, UNREAD),
+    note="The value as the harness has it, in which a reply that its filter could not read is "
+    "wrong; conclusions have to hold with such replies left out, too.",
+    shown=view.SampleView(_parts, (), _find_score, tones={"right": "good", "wrong": "bad"}),
+)
+
+TASK_METRIC = _of_lm_eval(
+    "task_metric",
+    display=_DISPLAY,
+    place=14,
+    title="Task of lm_eval",
+    asks="What the task itself measures; the questions are the same in every language.",
+)
+OTHER_QUESTIONS = _of_lm_eval(
+    "task_metric_apart",
+    display={**_DISPLAY, RIGHT: _DISPLAY[RIGHT]._replace(evidence="exam")},
+    place=15,
+    title="Task of lm_eval, with questions of its own in each language",
+    asks="What the task itself measures. Each language has its own questions, so that only what "
+    "is above guessing can be compared.",
+    parallel=False,
 )

@@ -29,8 +29,8 @@ from xling_metrics.stats.standard_errors import ratio_error, sums_error
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES, verdict_counts
 
 from xling_tasks.criteria import sample as view
-from xling_tasks.criteria.criterion import criterion
-from xling_tasks.criteria.metric import Metric, constant
+from xling_tasks.criteria.criterion import Endpoint, Submitted, criterion
+from xling_tasks.criteria.metric import DisplayText, Metric, constant
 from xling_tasks.failed_response import REQUEST_FAILED, is_empty
 
 
@@ -192,6 +192,58 @@ def _find_right(sample: view.Sample, _: str) -> view.SampleResult:
     return view.SampleResult("right" if all(right) else "wrong", sum(right) / len(rows), all(right))
 
 
+_DISPLAY = {
+    "macro_recall": DisplayText(
+        "Right answers told from wrong ones", "Right from wrong",
+        "Shown an answer, does the model say rightly whether it is right?",
+        evidence="recalls", chance=0.5,
+    ),
+    "macro_f1": DisplayText("Macro F1", "Macro F1"),
+    "acc": DisplayText("Accuracy", "Accuracy"),
+    "auc_hard": DisplayText("AUC of Yes and No", "AUC of Yes and No"),
+    "unparsed_rate": DisplayText("Replies without Yes or No", "Unparsed", "", "percent", "share"),
+}  # fmt: skip
+_DISPLAY_LL = {
+    "auc": DisplayText(
+        "Right answers found likelier than wrong ones", "Right likelier",
+        "Does the model find right answers likelier than wrong ones?", noun="AUC", chance=0.5,
+    ),
+    "ece": DisplayText("Expected calibration error", "ECE"),
+    "brier": DisplayText("Brier score", "Brier"),
+}  # fmt: skip
 _SHOWN = view.SampleView(_parts, (), _find_right)
-VERIFIABILITY = criterion("verifiability", METRICS, _SHOWN)
-VERIFIABILITY_LL = criterion("verifiability_ll", LL_METRICS, _SHOWN)
+
+VERIFIABILITY = criterion(
+    "verifiability",
+    METRICS,
+    _DISPLAY,
+    place=3,
+    title="Verifiability",
+    asks="The model is shown a question with an answer, right or wrong, and says Yes or No.",
+    endpoints=(Endpoint("macro_recall", at="lowest"),),
+    settings=("temperatures", "answer_extractor"),
+    drawn=("macro_recall", "unparsed_rate", "auc"),
+    columns=("macro_recall", "macro_f1", "macro_precision", "acc", "auc_hard", "unparsed_rate"),
+    note="Over the rows with a usable verdict: read the share without one beside the scores. The "
+    "AUC of hard labels equals macro recall; it stands for comparison with the paper only.",
+    submitted=Submitted(
+        ("macro_recall", "macro_f1"), ("unparsed_rate", "empty_rate"), "text-classification"
+    ),
+    shown=_SHOWN,
+)
+VERIFIABILITY_LL = criterion(
+    "verifiability_ll",
+    LL_METRICS,
+    {**_DISPLAY, **_DISPLAY_LL},
+    place=4,
+    title="Verifiability by log-likelihood",
+    asks="The model is shown a question with an answer, and finds Yes or No likelier.",
+    endpoints=(Endpoint("auc"),),
+    drawn=VERIFIABILITY.drawn,
+    columns=("auc", "macro_f1", "acc", "ece", "brier", "unparsed_rate"),
+    note="From the log-likelihoods of Yes and No. AUC is of probabilities, unlike the AUC of hard "
+    "labels in the paper's Table A11, which has no place here.",
+    submitted=Submitted(("auc",), ("unparsed_rate",), "text-classification"),
+    by_topic=False,
+    shown=_SHOWN,
+)

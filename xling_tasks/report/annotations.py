@@ -19,9 +19,9 @@ from xling_metrics.stats.ppi import PpiInput, ppi_contrast, ppi_mean
 
 from xling_tasks.criteria import CRITERIA, LABELS, NO_RESPONSE
 from xling_tasks.errors import DataError
-from xling_tasks.logs import annotations as files
-from xling_tasks.logs.annotations import Annotation
 from xling_tasks.outcomes import HELPED, NOT_SERVED
+from xling_tasks.report import annotation_files as files
+from xling_tasks.report.annotation_files import Annotation
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.estimates import Contrast, Group
 from xling_tasks.report.record import Remark
