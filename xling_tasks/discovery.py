@@ -96,7 +96,7 @@ def add_custom_tasks(tasks: dict[str, Any], metadata: Mapping[str, Any]) -> None
         requested = {"en", *(language.code for language in languages if language is not None)}
     for kind in NEEDS:
         try:
-            codes = CustomDocuments.load(kind, data_dir, quiet=True).languages()
+            codes = CustomDocuments.load(kind, data_dir).languages()
         except Exception as error:  # the task itself says what is wrong with the file
             log.debug("xling_custom_%s: %s", kind, error)
             continue

@@ -144,7 +144,7 @@ def points(value):
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    *((points(value), "line 2, criterion 1") for value in (float("nan"), True, "5", 1e9)),
+    *((points(value), "line 2: criterion 1") for value in (float("nan"), True, "5", 1e9)),
     ({"rubrics": [{"criterion": " ", "points": 5}]}, "a text 'criterion' and a number 'points'"),
     ({"rubrics": {"criterion": "x"}}, "a list of criteria is expected"),
     ({"rubrics": [{"criterion": "x", "points": 1, "tags": "a"}]}, "'tags'"),

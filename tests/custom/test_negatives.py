@@ -27,6 +27,7 @@ def test_drawn_wrong_answers_are_never_right(tmp_path):
 
 @pytest.mark.parametrize(("one", "other", "same"), [
     ("5 mg", ".5 mg", False), ("5", "5%", False), ("5", "-5", False), ("Rh", "Rh-", False),
+    ("10²", "102", False),
     ("Yes", "«Yes».", True), ("¿Sí?", "sí", True), ("(Rest)", '"rest!"', True),
 ])  # fmt: skip
 def test_a_sign_that_changes_an_answer_makes_another_one(one, other, same):

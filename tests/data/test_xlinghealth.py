@@ -153,7 +153,7 @@ def test_errors_name_file_row_and_column(tmp_path, rows, message):
 
 
 @pytest.mark.parametrize(("ending", "content", "said"), [
-    ("xlsx", "not a workbook", r"LiveQA\.xlsx: is no XLSX workbook .*a password"),
+    ("xlsx", "not a workbook", r"LiveQA\.xlsx: cannot be read as \.xlsx .*a password"),
     ("csv", "", r"LiveQA\.csv: the file has no rows"), ("parquet", None, r"the file has no rows"),
     ("jsonl", '{"id": 1}\n{"id":', r"LiveQA\.jsonl, row 2: not valid JSON"),
     ("csv", "id,label\n1,0\n2\n", r"row 3: 1 fields, but the header has 2"),

@@ -216,11 +216,11 @@ TWO = '{"id": "a", "en": "x", "es": "y"}\n'
 
 
 @pytest.mark.parametrize(("line", "message"), [
-    ('{"id": "a", "en": "x", "es": ""}', r"line 1, field 'es': expected a text"),
-    ('{"id": "a", "en": "x", "spa": "y"}', r"line 1, field 'spa': unknown field"),
-    ('{"id": "a", "en": "x {age}", "es": "y"}', r"line 1, field 'es': placeholders"),
+    ('{"id": "a", "en": "x", "es": ""}', r"line 1: field 'es': expected a text"),
+    ('{"id": "a", "en": "x", "spa": "y"}', r"line 1: unknown field 'spa'"),
+    ('{"id": "a", "en": "x {age}", "es": "y"}', r"line 1: field 'es': placeholders"),
     (TWO + TWO, r"line 2: id 'a' stands in line 1"),
-    (TWO + '{"id": "b", "en": "x"}', r"line 2, field 'es': missing; write null"),
+    (TWO + '{"id": "b", "en": "x"}', r"line 2: field 'es': missing; write null"),
     ("{", r"line 1: not valid JSON"), ("", r"has no prompts"),
     (None, r"prompt_set=.*p\.jsonl: there is no such file"),
 ])  # fmt: skip

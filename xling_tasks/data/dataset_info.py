@@ -10,7 +10,7 @@ from typing import Any
 from xling_metrics.languages import ALL_LANGUAGES, describe_missing_row
 from xling_metrics.yaml_file import read_yaml
 
-from xling_tasks.errors import DataError, did_you_mean
+from xling_tasks.errors import DataError, refuse_unknown
 from xling_tasks.languages import LANGUAGES
 
 
@@ -43,13 +43,11 @@ class DatasetInfo:
     citation: str
     language_names: Mapping[str, str]
     dataset: str = ""
-    homepage: str = ""
     file: str = ""
     download: str = ""
     sample: str = ""
     version: int = 0
     n_small: int = 0
-    translation: str = ""
     n_rows: int = 0
     n_questions: int = 0
     splits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -78,9 +76,7 @@ def _read_family(name: str) -> dict[str, DatasetInfo]:
     shared = rows.pop("all")
     for key, row in rows.items():
         values = {**shared, **row}
-        for unknown in values.keys() - _FIELDS:
-            hint = did_you_mean(unknown, _FIELDS)
-            raise DataError(f"{_FILE}, {key}: unknown field {unknown!r}.{hint}")
+        refuse_unknown(f"{_FILE}, {key}: ", values, _FIELDS)
         codes = values.pop("languages", ["en", *(code for code in LANGUAGES if code != "en")])
         if codes[:1] != ["en"] or len(set(codes)) < len(codes):
             raise DataError(f"{_FILE}, {key}: languages: expected [en, ...], each once: {codes}")

@@ -18,7 +18,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xling_tasks.data.choices import find_problem
@@ -39,8 +39,6 @@ from xling_tasks.safe_json import json_objects
 SPLITS = {"test": "Test", "train": "Train"}
 """The splits, and the folder of each."""
 
-_FLAGS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-
 
 def find_file(info: DatasetInfo, language: str, split: str, data_dir: str | None = None) -> Source:
     """Return one language's file of one split; of the sample, always that of this package.
@@ -60,49 +58,35 @@ def find_file(info: DatasetInfo, language: str, split: str, data_dir: str | None
                 "questions for --num_fewshot; leave that out, or run the mmedbench tasks"
             )
         return Source((SAMPLE_FOLDER / info.key / name,), "bundled", f"{info.key}/{name}")
-    location = find_place(info, data_dir, [info.file, f"*{name}"])
-    path = location.path
+    place = find_place(info, data_dir, [info.file, f"*{name}"])
+    path = place.files[0]
     root = path.resolve().parent if path.resolve().name.lower() in SPLITS else path
     # MMedBench/Test/English.jsonl in the folder above MMedBench, and no deeper.
-    files = {
-        file.relative_to(root).as_posix(): file
-        for pattern in ("*", "*/*", "*/*/*")
-        for file in root.glob(pattern)
-        if file.is_file()
-    }
-    if file_name := _pick(files, name, f"data_dir={path}"):
-        label = location.repository or f"{root.name}/{file_name}"
-        return Source((root / file_name,), location.kind, label, location.revision)
-    archives = [path] if path.is_file() else []
-    archives += [file for key, file in files.items() if key.lower() == info.file.lower()]
-    for archive in archives:
+    patterns = ("*", "*/*", "*/*/*")
+    names = [file.relative_to(root).as_posix() for each in patterns for file in root.glob(each)]
+    if found := _pick(names, name, f"data_dir={path}"):
+        return replace(place, files=(root / found,), name=place.name or f"{root.name}/{found}")
+    archive = root / (_pick(names, info.file, f"data_dir={path}") or "")
+    if archive.is_file():
         with open_zip(archive) as opened:
-            members = [item.filename for item in opened.infolist() if not item.is_dir()]
-        if member := _pick(members, name, str(archive)):
-            label = location.repository or archive.name
-            return Source((archive,), location.kind, label, location.revision, member)
-        files = dict.fromkeys(members, archive)
+            names = opened.namelist()
+        if found := _pick(names, name, str(archive)):
+            return replace(place, files=(archive,), name=place.name or archive.name, member=found)
     raise DataError(
-        f"data_dir={location.repository or path}: no {name} in it (found: "
-        f"{', '.join(sorted(files)[:12]) or 'nothing'}); give the folder that holds Test and "
+        f"data_dir={place.name or path}: no {name} in it (found: "
+        f"{', '.join(sorted(names)[:12]) or 'nothing'}); give the folder that holds Test and "
         f"Train, or {info.file}. Leave the tasks of languages that you do not have out."
     )
 
 
 def _pick(names: Iterable[str], wanted: str, location: str) -> str | None:
-    """Return the name that ends in `wanted`, at the top if several do; None if none does."""
-    hits = []
-    for name in names:
-        parts = name.split("/")
-        hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
-        if not hidden and "/".join(parts[-2:]).lower() == wanted.lower():
-            hits.append((len(parts), name))
-    top = sorted(name for depth, name in hits if depth == min(hits)[0])
-    if len(top) > 1:
+    """Return the name that ends in `wanted`, in any case; None if none does."""
+    hits = sorted(name for name in names if f"/{name}".lower().endswith(f"/{wanted}".lower()))
+    if len(hits) > 1:
         raise DataError(
-            f"{location}: {wanted} is there more than once ({', '.join(top)}); keep one"
+            f"{location}: {wanted} is there more than once ({', '.join(hits)}); keep one"
         )
-    return top[0] if top else None
+    return hits[0] if hits else None
 
 
 @dataclass(frozen=True)
@@ -122,7 +106,6 @@ class ExamQuestion:
     answer: frozenset[str]
     rationale: str | None
     rationale_checked: bool
-    row: int
 
 
 def parse(
@@ -130,7 +113,6 @@ def parse(
 ) -> tuple[list[ExamQuestion], dict[str, int]]:
     """Return all questions of a file, and what was seen in it, by name."""
     questions, notes = [], Counter[str]()
-    seen: set[str] = set()
     # Numbers stay as written: an option 0.10 is not 0.1.
     options: Any = {"parse_int": str, "parse_float": str, "parse_constant": lambda _: None}
     for number, fields in json_objects(location, content, unit="row", whole=True, **options):
@@ -140,9 +122,6 @@ def parse(
             raise DataError(
                 f"{location}, row {number}, field {error}; correct or remove the line"
             ) from None
-        text = json.dumps([question.question, sorted(question.options.values())])
-        notes["question and options stand in an earlier row too"] += text in seen
-        seen.add(text)
         questions.append(question)
     if not questions:
         raise DataError(f"{location}: the file has no rows; download it again")
@@ -163,20 +142,17 @@ def _read_question(
     letters = ",".join(map(str, correct)) if isinstance(correct, list) else correct
     answer = _read_answer(_text("answer_idx", letters), options)
     rationale = _text("rationale", fields.get("rationale")) or None
-    flags: list[bool | None] = []
     for name in ("human_checked", "human_check_passed", "sample_rationale"):
-        value = fields.get(name)
-        flags.append(None if value is None else _FLAGS.get(str(value).strip().lower()))
-        if flags[-1] is None and value is not None:
-            raise ValueError(f"{name!r}: must be true or false, got {value!r:.40}")
-    checked, passed, sample = flags
-    is_checked = bool(sample) or (passed is True and checked is not False)
+        if not isinstance(fields.get(name), (bool, type(None))):
+            raise ValueError(f"{name!r}: must be true or false, got {fields[name]!r:.40}")
+    checked, passed = fields.get("human_checked"), fields.get("human_check_passed")
+    sample = fields.get("sample_rationale")
+    is_passed = bool(sample) or (passed is True and checked is not False)
     notes["rationale of a sample: checked by no human"] += sample is not None
     notes["human-check flags missing"] += sample is None and (checked is None or passed is None)
     content = json.dumps([text, options, sorted(answer)], ensure_ascii=False)
     key = f"{prefix}-{number}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
-    is_checked = is_checked and rationale is not None
-    return ExamQuestion(key, text, options, answer, rationale, is_checked, number)
+    return ExamQuestion(key, text, options, answer, rationale, is_passed and bool(rationale))
 
 
 def _text(name: str, value: object) -> str:
@@ -272,7 +248,6 @@ class MMedBenchSplit:
                 "question_id": question.id,
                 "language": self.language,
                 "split": self.split,
-                "row": question.row,
                 "question": question.question,
                 "options": dict(question.options),
                 "answer": sorted(question.answer),

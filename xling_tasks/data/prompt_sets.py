@@ -87,12 +87,14 @@ def _parsed(path: str, content: bytes, kind: str) -> PromptSet:
     codes: dict[str, str] = {}
     ids: dict[str, int] = {}
     for number, row in json_objects(path, content, expected=ROW):
-        location = f"{path}, line {number}"
-        codes = codes or _languages(location, row)
-        prompts.append(_prompt(location, row, codes))
-        first = ids.setdefault(prompts[-1]["id"], number)
-        if first != number:
-            raise DataError(f"{location}: id {prompts[-1]['id']!r} stands in line {first} already")
+        try:
+            codes = codes or _languages(row)
+            prompts.append(_prompt(row, codes))
+            key = prompts[-1]["id"]
+            if (first := ids.setdefault(key, number)) != number:
+                raise DataError(f"id {key!r} stands in line {first} already")
+        except DataError as error:
+            raise DataError(f"{path}, line {number}: {error}") from None
     if not prompts:
         raise DataError(f"{path}: the file has no prompts")
     languages = ("en", *(code for code in codes.values() if code != "en"))
@@ -111,48 +113,43 @@ def placeholders(text: str) -> list[str]:
     return sorted(_PLACEHOLDER.findall(text))
 
 
-def _languages(location: str, row: dict[str, Any]) -> dict[str, str]:
+def _languages(row: dict[str, Any]) -> dict[str, str]:
     """Return field -> language code, from the first line."""
     codes: dict[str, str] = {}
     for name in row.keys() - {*ABOUT_FIELDS}:
         code = language_of(name)
         if code not in LANGUAGES:
             hint = did_you_mean(name, {*ABOUT_FIELDS, *FIELDS.values()})
-            raise DataError(f"{location}, field {name!r}: unknown field.{hint}")
+            raise DataError(f"unknown field {name!r}.{hint}")
         if code in codes.values():
-            raise DataError(f"{location}, field {name!r}: language {code!r} stands there twice")
+            raise DataError(f"field {name!r}: language {code!r} stands there twice")
         codes[name] = code
     if "en" not in codes.values() or len(codes) < 2:
         raise DataError(
-            f"{location}: 'en' and another language are needed; `xling translate-prompts` adds "
-            "other languages"
+            "'en' and another language are needed; `xling translate-prompts` adds other languages"
         )
     return {name: codes[name] for name in row if name in codes}
 
 
-def _prompt(location: str, row: dict[str, Any], codes: dict[str, str]) -> dict[str, Any]:
+def _prompt(row: dict[str, Any], codes: dict[str, str]) -> dict[str, Any]:
     for name, value in row.items():
         if name not in codes and name not in ABOUT_FIELDS:
-            raise DataError(
-                f"{location}, field {name!r}: not in the first line, whose languages are "
-                f"{', '.join(codes)}"
-            )
+            known = ", ".join(codes)
+            raise DataError(f"field {name!r}: not in the first line, whose languages are {known}")
         is_text = isinstance(value, str) and bool(value.strip())
         is_number = name in ABOUT_FIELDS and type(value) is int
         is_absent = value is None and codes.get(name, "en") != "en"
         if not (is_text or is_number or is_absent):
-            raise DataError(f"{location}, field {name!r}: expected a text, got {value!r:.40}")
+            raise DataError(f"field {name!r}: expected a text, got {value!r:.40}")
     if missing := [name for name in ("id", *codes) if name not in row]:
-        raise DataError(
-            f"{location}, field {missing[0]!r}: missing; write null if there is no text"
-        )
+        raise DataError(f"field {missing[0]!r}: missing; write null if there is no text")
     text = {code: row[name] for name, code in codes.items()}
     expected = placeholders(text["en"])
     for code, translation in text.items():
         if translation is not None and placeholders(translation) != expected:
             raise DataError(
-                f"{location}, field {code!r}: placeholders {placeholders(translation)} differ from "
-                f"those in English, {expected}"
+                f"field {code!r}: placeholders {placeholders(translation)} differ from those in "
+                f"English, {expected}"
             )
     varies = {"varies": str(row["varies"])} if "varies" in row else {}
     return {"id": str(row["id"]), "category": str(row.get("category", "")), **varies, "text": text}

@@ -21,20 +21,17 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from xling_metrics.languages import ALL_LANGUAGES, find_language, language_code
 from xling_metrics.yaml_file import YamlError, read_yaml
 
 from xling_tasks.errors import PromptError, did_you_mean, no_such, user_path
-from xling_tasks.languages import LANGUAGES as TRANSLATED
+from xling_tasks.languages import LANGUAGES
 
 FOLDER = Path(__file__).with_name("prompt_files")
-
-LANGUAGES = tuple(TRANSLATED)
-"""Languages that a prompt may be written in."""
 
 FIELDS = {
     name: (frozenset(needed.split()), frozenset(optional.split()))
@@ -131,7 +128,6 @@ class PromptFormat:
 
 
 OURS = PromptFormat()
-KEYS = tuple(field.name for field in fields(PromptFormat))
 
 
 @dataclass(frozen=True)
@@ -165,9 +161,9 @@ class PromptTemplates:
 
     def __init__(self, path: str | None = None) -> None:
         entries = {} if path is None else _entries(user_path(path))
-        self._texts = {name: dict(texts) for name, texts in _bundled().items()}
-        self._given = {name: entry.texts for name, entry in entries.items()}
-        self._forms = {name: entry.form for name, entry in entries.items()}
+        self._texts = {name: texts for name, (_, texts) in bundled_texts().items()}
+        self._given = {name: texts for name, (texts, _) in entries.items()}
+        self._forms = {name: form for name, (_, form) in entries.items()}
         for name, texts in self._given.items():
             # A single text of the user's stands for every language.
             self._texts[name] = texts if "*" in texts else {**self._texts[name], **texts}
@@ -207,27 +203,20 @@ class PromptTemplates:
         )
 
 
-class _Entry(NamedTuple):
-    """What a prompt file has under one name."""
-
-    texts: dict[str, str]
-    form: PromptFormat
+_Entry = tuple[dict[str, str], PromptFormat]
+"""What a prompt file has under one name."""
 
 
+@functools.lru_cache(maxsize=1)
 def bundled_texts() -> dict[str, tuple[Path, dict[str, str]]]:
     """Return our prompts: name -> the one file that has it, and its text by language."""
     by_name: dict[str, tuple[Path, dict[str, str]]] = {}
     for file in sorted(FOLDER.glob("*.yaml")):
-        for name, entry in _entries(file).items():
+        for name, (texts, _) in _entries(file).items():
             if name in by_name:
                 raise PromptError(f"{file}: prompt {name!r} stands in {by_name[name][0]} too")
-            by_name[name] = (file, entry.texts)
+            by_name[name] = (file, texts)
     return by_name
-
-
-@functools.lru_cache(maxsize=1)
-def _bundled() -> dict[str, dict[str, str]]:
-    return {name: texts for name, (_, texts) in bundled_texts().items()}
 
 
 def _entries(path: Path) -> dict[str, _Entry]:
@@ -248,11 +237,11 @@ def _read_entry(path: Path, name: str, value: Any) -> _Entry:
     texts = dict(value) if isinstance(value, Mapping) else {"*": value}
     form = OURS
     if name in TARGETS:
-        keys = {key: texts.pop(key) for key in KEYS if key in texts}
+        keys = {key: texts.pop(key) for key in asdict(OURS) if key in texts}
         form = _read_format(f"{path}: prompt {name!r}", name, keys)
         texts = {"*" if key == "text" else key: text for key, text in texts.items()}
         if keys and not texts:
-            return _Entry({}, form)
+            return {}, form
     if not texts:
         raise PromptError(f"{path}: prompt {name!r}: expected a text, or one text per language")
     for language, text in texts.items():
@@ -273,9 +262,7 @@ def _read_entry(path: Path, name: str, value: Any) -> _Entry:
         if missing := sorted(needed - names):
             raise PromptError(f"{location}: the field {{{missing[0]}}} is missing")
     # YAML block scalars end in a line break; a prompt must end where the reply begins.
-    return _Entry(
-        {str(code): text if form.exact else text.rstrip("\n") for code, text in texts.items()}, form
-    )
+    return {str(c): text if form.exact else text.rstrip("\n") for c, text in texts.items()}, form
 
 
 def _read_format(location: str, name: str, values: Mapping[str, Any]) -> PromptFormat:

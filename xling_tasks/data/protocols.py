@@ -58,11 +58,6 @@ FIXED: Mapping[str, tuple[Any, tuple[str, ...]]] = {
 """Setting -> its value, and the papers that fix it; no two of them fix one otherwise."""
 
 
-def protocol_of(criterion: str) -> Protocol | None:
-    """Return the paper that a criterion is from; None for what is ours."""
-    return next((item for item in PROTOCOLS if criterion in item.criteria), None)
-
-
 def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as the papers fix them; the user may not set something else."""
 
@@ -88,7 +83,7 @@ def fixed(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_criterion(task: str, criterion: str) -> None:
     """Refuse what no paper has."""
-    if protocol_of(criterion) is None:
+    if not any(criterion in protocol.criteria for protocol in PROTOCOLS):
         papers = ", ".join(f"{p.title} ({SOURCES[p.source]})" for p in PROTOCOLS)
         raise SettingError(
             f"--metadata protocol={PUBLISHED}: {task} is this project's own and in none of the "

@@ -37,11 +37,6 @@ class PublishedScore(NamedTuple):
     value: float
 
     @property
-    def derived(self) -> bool:
-        """Whether the number is worked out from printed ones."""
-        return self.table.endswith("(derived)")
-
-    @property
     def citation(self) -> str:
         """Paper and table."""
         return f"{SOURCES[self.source]}, {self.table}"

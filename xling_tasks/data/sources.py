@@ -8,9 +8,9 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from xling_tasks.data.dataset_info import DatasetInfo
 from xling_tasks.data.tables import READERS
@@ -72,15 +72,6 @@ class Source:
         }
 
 
-class Place(NamedTuple):
-    """A folder or file that may hold a data set; of a repository its folder in the Hub's cache."""
-
-    path: Path
-    kind: str
-    repository: str = ""
-    revision: str | None = None
-
-
 def local_path(data_dir: str | None) -> Path | None:
     """Return the local folder or file that `data_dir` names; None if it names a repository."""
     if data_dir is None:
@@ -96,15 +87,15 @@ def local_path(data_dir: str | None) -> Path | None:
     )
 
 
-def find_place(info: DatasetInfo, data_dir: str | None, patterns: Sequence[str]) -> Place:
+def find_place(info: DatasetInfo, data_dir: str | None, patterns: Sequence[str]) -> Source:
     """Return where a data set is to be looked for: `data_dir`, or the record's repository.
 
-    `data_dir` is a local folder or file, or `REPO` or `REPO@REVISION` on the Hub, of which the
-    files that fit PATTERNS are fetched.
+    `data_dir` is a local folder or file, whose name is left empty; or `REPO` or `REPO@REVISION` on
+    the Hub, of which the files that fit PATTERNS are fetched into a folder of the Hub's cache.
     """
     path = local_path(data_dir)
     if path is not None:
-        return Place(path, "data_dir")
+        return Source((path,), "data_dir", "")
     name, _, revision = (data_dir or info.hub_id or "").partition("@")
     advice = f"{info.download or info.file} and pass --metadata data_dir=, a folder or file"
     if not name:
@@ -126,7 +117,7 @@ def find_place(info: DatasetInfo, data_dir: str | None, patterns: Sequence[str])
     if not folder.is_dir():
         looked = ", ".join(patterns)
         raise DataError(f"data_dir={name}: no {info.title} in the repository (looked for {looked})")
-    return Place(folder, "hub", name, folder.name)
+    return Source((folder,), "hub", name, folder.name)
 
 
 @functools.lru_cache(maxsize=32)
@@ -149,9 +140,10 @@ def find_source(info: DatasetInfo, data_dir: str | None) -> Source:
         local_path(data_dir)
         file = SAMPLE_FOLDER / f"{info.file}.jsonl"
         return Source((file,), "bundled", file.name)
-    path, kind, repository, revision = find_place(info, data_dir, [f"*{info.file}*"])
+    place = find_place(info, data_dir, [f"*{info.file}*"])
+    path = place.files[0]
     if path.is_file():
-        return Source((path,), kind, path.name)
+        return replace(place, name=path.name)
     matches = [file for file in sorted(path.rglob("*"))
                if info.file.lower() in file.relative_to(path).as_posix().lower()]  # fmt: skip
     # Shards of the first format that has any, in order.
@@ -160,12 +152,12 @@ def find_source(info: DatasetInfo, data_dir: str | None) -> Source:
     if files is None:
         listed = ", ".join(sorted(file.name for file in path.iterdir())[:12]) or "nothing"
         raise DataError(
-            f"data_dir={data_dir or repository}: no {info.title} in it (looked for {info.file} as "
+            f"data_dir={data_dir or place.name}: no {info.title} in it (looked for {info.file} as "
             f"{', '.join(READERS)}; found: {listed}). Put the file there, or leave the {info.key} "
             "tasks out."
         )
     names = ", ".join(file.name for file in files)
-    return Source(tuple(files), kind, repository or names, revision)
+    return replace(place, files=tuple(files), name=place.name or names)
 
 
 def warn_of_invalid_rows(name: str, counts: Mapping[str, Any]) -> None:

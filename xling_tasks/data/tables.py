@@ -51,11 +51,9 @@ class Table:
 
     def location(self, row: object = None, column: str | None = None) -> str:
         """Return where something is, for messages."""
-        parts = [str(self.path)]
-        parts += [f"sheet {self.sheet!r}"] if self.sheet is not None else []
-        parts += [f"row {row}"] if row is not None else []
-        parts += [f"column {column!r}"] if column is not None else []
-        return ", ".join(parts)
+        parts = {"sheet": self.sheet, "row": row, "column": column}
+        named = (f"{name} {part!r}" for name, part in parts.items() if part is not None)
+        return ", ".join([str(self.path), *named])
 
     def require(self, columns: Iterable[str]) -> None:
         """Raise a `DataError` if a column is missing."""
@@ -67,11 +65,10 @@ class Table:
 
     def text(self, row: int, column: str) -> str | None:
         """Return the text of a cell of a row, None if it is empty."""
-        cell = self.rows[row][column]
-        if isinstance(cell, Unreadable) or not isinstance(cell, (str, type(None))):
-            reason = getattr(cell, "reason", f"a text is expected, not {cell!r:.40}")
-            raise DataError(f"{self.location(row, column)}: {reason}")
-        return cell
+        try:
+            return read_text(self.rows[row][column])
+        except DataError as error:
+            raise DataError(f"{self.location(row, column)}: {error}") from None
 
     def id(self, row: int, column: str) -> str:
         """Return the text of a cell of a row, which must have one."""
@@ -96,11 +93,20 @@ def read_tables(path: Path) -> list[Table]:
     except Exception as error:  # a damaged file fails in as many ways as there are libraries
         raise DataError(
             f"{path}: cannot be read as {path.suffix.lower()} ({type(error).__name__}: {error}); "
-            "download it again, or open it in Excel or LibreOffice and save it anew"
+            "download it again, or open it in Excel or LibreOffice and save it anew, without a "
+            "password"
         ) from error
     if not tables:
         raise DataError(f"{path}: the file has no rows")
     return tables
+
+
+def read_text(cell: Any) -> str | None:
+    """Return the text of a cell, None if it is empty; raise a `DataError` for anything else."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    reason = f"a text is expected, not {cell!r:.40}"
+    raise DataError(cell.reason if isinstance(cell, Unreadable) else reason)
 
 
 def clean_text(text: str) -> str:
@@ -122,7 +128,7 @@ def clean_cell(cell: Any) -> Any:
     if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)):
         return Unreadable(
             f"the cell holds a date or time ({cell}), not a text; format the column as text and "
-            "write again what was meant"
+            "write what is meant"
         )
     return cell
 
@@ -186,11 +192,6 @@ def _from_grid(
 def _read_xlsx(path: Path) -> Iterator[Table]:
     import openpyxl
 
-    if not zipfile.is_zipfile(path):
-        raise DataError(
-            f"{path}: is no XLSX workbook (cut, old XLS, CSV, or with a password?); open it in "
-            "Excel or LibreOffice and save it as XLSX without a password"
-        )
     with zipfile.ZipFile(path) as archive:
         if b"http://purl.oclc.org/ooxml" in archive.read("xl/workbook.xml"):
             raise DataError(
@@ -252,8 +253,6 @@ def _find_hidden(table: Table, header: Mapping[int, str], sheet: Any) -> Iterato
 # CSV
 
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_SEPARATOR = re.compile(r"sep=([,;\t])[\r\n]+", re.I)
-"""A first line that tells Excel what separates the fields."""
 
 
 def _read_csv(path: Path) -> Iterator[Table]:
@@ -267,14 +266,12 @@ def _read_csv(path: Path) -> Iterator[Table]:
             f"{path}, line {line}: not {encoding.upper()} (byte 0x{content[error.start]:02x}); "
             "save it as 'CSV UTF-8', or as XLSX"
         ) from error
-    declared = _SEPARATOR.match(text)
     header = re.sub(r'"[^"]*"', "", text).lstrip().partition("\n")[0]
-    mark = declared[1] if declared else max(",;\t", key=header.count)
+    mark = max(",;\t", key=header.count)
     csv.field_size_limit(2**30)
-    body = text[declared.end() :] if declared else text
-    grid: list[list[str]] = [[]] if declared else []
+    grid: list[list[str]] = []
     try:
-        grid += csv.reader(io.StringIO(body, newline=""), strict=True, delimiter=mark)
+        grid += csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
     except csv.Error as error:
         raise DataError(
             f"{path}, after row {len(grid)}: not valid CSV ({error}); is a quotation mark not "
@@ -284,12 +281,11 @@ def _read_csv(path: Path) -> Iterator[Table]:
     for number, cells in enumerate(grid, 1):
         if any(cells) and len(cells) != width:
             raise DataError(
-                f"{path}, row {number}: {len(cells)} fields, but the header has {width}; a text "
-                f"with {mark!r} in it stands in quotation marks"
+                f"{path}, row {number}: {len(cells)} fields, but the header has {width}; put a "
+                f"text with {mark!r} in it in quotation marks, and delete rows above the header"
             )
-    separator = {",": "commas", ";": "semicolons", "\t": "tabs"}[mark]
     rows = {number: dict(enumerate(cells, 1)) for number, cells in enumerate(grid, 1)}
-    form = f"CSV, {encoding.upper()}, fields separated by {separator}"
+    form = f"CSV, {encoding.upper()}, fields separated by {mark!r}"
     yield _from_grid(path, rows, form=form)[0]
 
 

@@ -41,11 +41,9 @@ def read_topics(path: Path) -> dict[str, str]:
     """Read question -> topic, as `xling topics` writes it, or by hand."""
     topic_of: dict[str, str] = {}
     for number, row in json_objects(path):
-        if "question_id" not in row or "topic" not in row:
-            raise DataError(f"{path}, line {number}: expected question_id and topic")
-        question, topic = row["question_id"], row["topic"]
-        if not isinstance(topic, str) or not topic.strip():
-            raise DataError(f"{path}, line {number}, field 'topic': expected a text")
+        question, topic = row.get("question_id"), row.get("topic")
+        if question is None or not isinstance(topic, str) or not topic.strip():
+            raise DataError(f"{path}, line {number}: question_id and a text as topic are expected")
         if topic_of.setdefault(str(question), topic) != topic:
             raise DataError(f"{path}, line {number}: question {question!r} has two topics")
     if not topic_of:

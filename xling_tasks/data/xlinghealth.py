@@ -90,7 +90,6 @@ class XLingHealthData:
     def coverage(self, language: str) -> dict[str, Any]:
         """Counts for the log and the results."""
         bad = self.unusable(language)
-        n_several = sum(sum(a.label for a in q.answers) > 1 for q in self.questions)
         return {
             "rows": self.n_rows,
             "questions": len(self.questions),
@@ -99,7 +98,6 @@ class XLingHealthData:
             "invalid_rows": len(bad),
             "invalid_reasons": dict(Counter(reason for _, _, reason in bad)),
             "unusable_questions": sorted({question for question, _, _ in bad}, key=natural_key),
-            "questions_with_several_correct_answers": n_several,
         }
 
     def docs(self, language: str) -> list[dict[str, Any]]:

@@ -14,7 +14,14 @@ from typing import Any
 from xling_metrics.languages import ALL_LANGUAGES, Language
 
 from xling_tasks.data.custom.columns import unknown_language
-from xling_tasks.data.custom.questions import Question, Turn, merge, read_rubric, tag_values
+from xling_tasks.data.custom.questions import (
+    Question,
+    Turn,
+    merge,
+    read_rubric,
+    read_tags,
+    tag_values,
+)
 from xling_tasks.data.tables import clean_cell
 from xling_tasks.errors import DataError
 from xling_tasks.languages import language_of
@@ -22,8 +29,6 @@ from xling_tasks.safe_json import json_objects
 
 ROLES = {"user": "User", "assistant": "Assistant", "system": "System"}
 """Who speaks in a turn, and what a plain transcript calls it."""
-
-_OTHER_ROLES = {"developer": "system"}
 
 
 def is_conversations(path: Path) -> bool:
@@ -34,30 +39,27 @@ def is_conversations(path: Path) -> bool:
     return isinstance(row.get("prompt"), list) or bool({"rubrics", "binary_labels"} & row.keys())
 
 
-def read_conversations(
-    paths: Sequence[Path],
-) -> tuple[list[Question], dict[str, Language], list[str]]:
+def read_conversations(paths: Sequence[Path]) -> tuple[list[Question], list[str]]:
     """Read all lines of some files, one question per `prompt_id`.
 
     Returns:
-        The questions, their languages, and what is wrong: a line each. What is wrong with a line
-        leaves it out.
+        The questions, and what is wrong: a line each. What is wrong with a line leaves it out.
     """
     questions: dict[str, Question] = {}
-    languages: dict[str, Language] = {}
     problems: list[str] = []
     for path in paths:
+        of_file = language_of_file(path)
         for number, row in json_objects(path, expected="a conversation", whole=True):
+            location = f"{path}, line {number}"
             try:
-                new, of_row = _read_row(f"{path}, line {number}", row, path)
+                new = _read_row(location, row, of_file)
                 question = questions.setdefault(new.id, new)
                 if question is not new:
                     _check_turns(question, new)
-                    problems += merge(question, new)
-                languages |= of_row
+                    problems += [f"{location}: {line}" for line in merge(question, new)]
             except DataError as error:
-                problems.append(str(error))
-    return list(questions.values()), languages, problems
+                problems.append(f"{location}: {error}")
+    return list(questions.values()), problems
 
 
 def make_transcript(turns: Sequence[Turn]) -> str:
@@ -77,36 +79,31 @@ def language_of_file(path: Path) -> Language:
     return ALL_LANGUAGES["en"]
 
 
-def _read_row(
-    location: str, row: Mapping[str, Any], path: Path
-) -> tuple[Question, dict[str, Language]]:
+def _read_row(location: str, row: Mapping[str, Any], of_file: Language) -> Question:
     key = row.get("prompt_id", row.get("id"))
     if isinstance(key, bool) or not isinstance(key, (str, int)) or not str(key).strip():
-        raise DataError(f"{location}: 'prompt_id' is missing; it pairs a conversation's languages")
+        raise DataError("'prompt_id' is missing; it pairs a conversation's languages")
     if "rubric" in row and "binary_labels" in row:
         raise DataError(
-            f"{location}: these are physicians' labels of answers (HealthBench's meta evaluation), "
-            "not conversations with rubrics"
+            "these are physicians' labels of answers (HealthBench's meta evaluation), not "
+            "conversations with rubrics"
         )
-    tags = row.get("example_tags") or []
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise DataError(f"{location}, 'example_tags': expected a list of texts, got {tags!r:.40}")
-    turns, languages = _read_turns(location, row, path)
+    tags = read_tags("example_tags", row.get("example_tags") or [])
+    turns, codes = _read_turns(row, of_file)
     themes = tag_values("theme", tags)
     canary = row.get("canary")
-    question = Question(
+    return Question(
         str(key).strip(),
         location,
         category=themes[0] if themes else "",
-        rubric=read_rubric(location, row.get("rubrics")),
+        rubric=read_rubric(row.get("rubrics")),
         texts={code: {"question": make_transcript(its_turns)} for code, its_turns in turns.items()},
         turns=turns,
         themes=themes,
         agreed_categories=tag_values("physician_agreed_category", tags),
         canary=canary if isinstance(canary, str) else "",
-        locations=dict.fromkeys(turns, location),
+        locations=dict.fromkeys(codes, location),
     )
-    return question, languages
 
 
 def _check_turns(question: Question, new: Question) -> None:
@@ -114,55 +111,51 @@ def _check_turns(question: Question, new: Question) -> None:
     for code, turns in new.turns.items():
         if question.turns.get(code, turns) != turns:
             raise DataError(
-                f"{new.location}: conversation {new.id!r} in {code} differs from "
-                f"{question.locations[code]}; the same prompt_id is the same conversation (is one "
-                "a translation? state its language in the file's name, as _es.jsonl, or in a "
-                "field 'language')"
+                f"conversation {new.id!r} in {code} differs from {question.locations[code]}; the "
+                "same prompt_id is the same conversation (is one a translation? state its language "
+                "in the file's name, as _es.jsonl, or in a field 'language')"
             )
         for other, theirs in question.turns.items():
             if [turn["role"] for turn in turns] != [turn["role"] for turn in theirs]:
                 raise DataError(
-                    f"{new.location}: conversation {new.id!r} has other turns in {code} "
-                    f"({len(turns)}) than in {other} ({len(theirs)}, {question.locations[other]})"
+                    f"conversation {new.id!r} has other turns in {code} ({len(turns)}) than in "
+                    f"{other} ({len(theirs)}, {question.locations[other]})"
                 )
 
 
 def _read_turns(
-    location: str, row: Mapping[str, Any], path: Path
-) -> tuple[dict[str, tuple[Turn, ...]], dict[str, Language]]:
+    row: Mapping[str, Any], of_file: Language
+) -> tuple[dict[str, tuple[Turn, ...]], list[str]]:
     """Return language -> turns, where each has a text, and the languages of some turn."""
     prompt = row.get("prompt")
     if not isinstance(prompt, list) or not all(isinstance(turn, Mapping) for turn in prompt):
-        raise DataError(f"{location}: 'prompt' must be a list of turns with role and content")
-    fields = _name_fields(location, row, prompt, path)
-    texts: dict[str, list[Turn]] = {}
+        raise DataError("'prompt' must be a list of turns with role and content")
+    fields = _name_fields(row, prompt, of_file)
+    turns: dict[str, tuple[Turn, ...]] = {}
     for number, turn in enumerate(prompt, 1):
-        turn_location = f"{location}, turn {number}"
-        role = _OTHER_ROLES.get(str(turn.get("role")), turn.get("role"))
+        role = "system" if turn.get("role") == "developer" else turn.get("role")
         if role not in ROLES:
-            raise DataError(f"{turn_location}: unknown role {role!r:.40}; use {', '.join(ROLES)}")
+            raise DataError(f"turn {number}: unknown role {role!r:.40}; use {', '.join(ROLES)}")
         seen: dict[str, str] = {}
         for name, language in fields.items():
             text = clean_cell(turn.get(name))
             if text is not None and not isinstance(text, str):
                 raise DataError(
-                    f"{turn_location}, {name!r}: expected a text, got {turn[name]!r:.40}; images "
+                    f"turn {number}, {name!r}: a text is expected, not {turn[name]!r:.40}; images "
                     "and lists of parts are not asked"
                 )
             if text and seen.setdefault(language.code, text) != text:
-                raise DataError(f"{turn_location}: two texts in {language.name} differ; keep one")
+                raise DataError(f"turn {number}: two texts in {language.name} differ; keep one")
         for code, text in seen.items():
-            texts.setdefault(code, []).append({"role": str(role), "content": text})
-    turns = {
-        code: tuple(its_turns) for code, its_turns in texts.items() if len(its_turns) == len(prompt)
-    }
+            turns[code] = (*turns.get(code, ()), {"role": str(role), "content": text})
+    turns = {code: its_turns for code, its_turns in turns.items() if len(its_turns) == len(prompt)}
     if any(its_turns[-1]["role"] != "user" for its_turns in turns.values()) or not prompt:
-        raise DataError(f"{location}: the last turn must be the user's; the model answers it")
-    return turns, {language.code: language for language in fields.values()}
+        raise DataError("the last turn must be the user's; the model answers it")
+    return turns, [language.code for language in fields.values()]
 
 
 def _name_fields(
-    location: str, row: Mapping[str, Any], prompt: Sequence[Mapping[str, Any]], path: Path
+    row: Mapping[str, Any], prompt: Sequence[Mapping[str, Any]], of_file: Language
 ) -> dict[str, Language]:
     """Return the language of each field with a text.
 
@@ -172,7 +165,6 @@ def _name_fields(
     """
     info = row.get("translation_info")
     translated_to = info.get("lang") if isinstance(info, Mapping) else None
-    of_file = language_of_file(path)
     words: dict[str, tuple[str, Any]] = {}  # field -> where its language is stated, and the word
     for name in dict.fromkeys(name for turn in prompt for name in turn):
         if name == "translated_content":
@@ -188,7 +180,7 @@ def _name_fields(
     for name, (position, word) in words.items():
         language = language_of(word) if isinstance(word, str) else None
         if language is None:
-            raise DataError(f"{location}, {position!r}: {unknown_language(str(word))}")
+            raise DataError(f"{position!r}: {unknown_language(str(word))}")
         fields[name] = language
     codes = {fields[name].code for name in words.keys() - {"content"}}
     if "content" not in words and codes and "en" not in codes and of_file.code in ("en", *codes):

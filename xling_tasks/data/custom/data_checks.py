@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xling_metrics.answer_language import classify_answer_language, describe_unchecked
 from xling_metrics.languages import SCRIPTS, find_language, letter_pattern
@@ -30,45 +29,26 @@ _MIN_REPEATS = 3  # rows of one language with one text, though their English dif
 def find_oddities(dataset: CustomDataset) -> Iterator[str]:
     """Yield a line for each odd thing."""
     yield from dataset.notes
-    if dataset.unused:
-        yield f"columns that are not used: {', '.join(dataset.unused)}"
     if "en" not in dataset.languages:
-        advice = (
-            "put the English file into one folder with this one and give the folder as data_dir: "
-            "rows with one prompt_id are one conversation"
-            if dataset.shape == CONVERSATIONS
-            else "gaps and verdicts need question_en"
+        yield (
+            "no English: there is nothing to compare with; add question_en, or with conversations "
+            "put the English file into one folder with this one and give the folder as data_dir"
         )
-        yield f"no English: there is nothing to compare with; {advice}"
     elif len(dataset.languages) == 1:
         yield "English alone: there is nothing to compare it with; add another language"
     for code in dataset.languages:
         yield from _find_missing(dataset, code)
         yield from _find_odd_texts(dataset, code)
-    alike: dict[str, list[str]] = {}
-    for question in dataset.questions:
-        key = unicodedata.normalize("NFKC", question.id).casefold().lstrip("0")
-        alike.setdefault(key, []).append(question.id)
-    for ids in alike.values():
-        if len(ids) > 1:
-            yield f"ids {' and '.join(map(repr, ids))} are two questions; write one id in one way"
     for question in dataset.questions if _has_rubrics(dataset) else ():
         location = f"{question.location}: {question.id}"
         if not question.texts:
             yield f"{location} has no language in which each turn has a text"
         if reason := missing_part(question, "", ("rubric",)):
             yield f"{location}: {reason}"
-        for text in repeated(item.text for item in question.rubric):
-            yield f"{location} has a criterion twice: {text!r:.60}"
 
 
 def _has_rubrics(dataset: CustomDataset) -> bool:
     return any(question.rubric for question in dataset.questions)
-
-
-def repeated(texts: Iterable[str]) -> list[str]:
-    """List the texts that stand there more than once."""
-    return [text for text, count in Counter(texts).items() if count > 1]
 
 
 def _find_missing(dataset: CustomDataset, code: str) -> Iterator[str]:
@@ -92,7 +72,7 @@ def _find_missing(dataset: CustomDataset, code: str) -> Iterator[str]:
         yield f"no answer in {name}: {list_questions(without_answer)}"
     options = {q.id: [*map(normalize_option, q.options(code).values())] for q in dataset.questions}
     unfair = invalid_choices(dataset)
-    if alike := [key for key, texts in options.items() if repeated(texts)]:
+    if alike := [key for key, texts in options.items() if len({*texts}) < len(texts)]:
         n_unfair = sum(key in unfair for key in alike)
         left_out = f"; {n_unfair} of them, where one is right, are scored in no language"
         yield (
@@ -190,13 +170,9 @@ def list_questions(ids: Sequence[str], maximum: int = 12) -> str:
 
 def count_texts(dataset: CustomDataset) -> list[Mapping[str, object]]:
     """Return a row per language with its number of texts of each kind."""
-    rows: list[Mapping[str, object]] = []
-    for code, language in dataset.languages.items():
-        texts = texts_by_kind(dataset, code)
-        row: dict[str, object] = {
-            "language": language.name,
-            "code": code,
-            "script": language.script,
-        }
-        rows.append(row | {title: len(texts.get(kind, ())) for kind, title in KINDS.items()})
-    return rows
+    texts = {code: texts_by_kind(dataset, code) for code in dataset.languages}
+    return [
+        {"language": language.name, "code": code, "script": language.script}
+        | {title: len(texts[code].get(kind, ())) for kind, title in KINDS.items()}
+        for code, language in dataset.languages.items()
+    ]

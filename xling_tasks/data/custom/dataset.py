@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from xling_tasks.data.dataset_info import DATASETS, DatasetInfo
 from xling_tasks.data.sources import SAMPLE_FOLDER, Source, find_place, local_path
 from xling_tasks.data.tables import READERS, Table, read_tables
 from xling_tasks.errors import DataError
+from xling_tasks.languages import find
 from xling_tasks.log import log
 from xling_tasks.output import many
 
@@ -43,7 +43,7 @@ class CustomDataset:
         shape: `wide`, `long` or `conversations`.
         form: The kind of file, for people.
         unused: Columns that are not read.
-        notes: What a spreadsheet does not show, and which sheets are not read.
+        notes: What a spreadsheet does not show, and which sheets and columns are not read.
     """
 
     info: DatasetInfo
@@ -95,9 +95,7 @@ def invalid_choices(dataset: CustomDataset) -> dict[str, str]:
     }
 
 
-def load_custom_dataset(
-    data_dir: str | None, sample: Path | None = None, *, quiet: bool = False
-) -> CustomDataset:
+def load_custom_dataset(data_dir: str | None, sample: Path | None = None) -> CustomDataset:
     """Read a user's file, once per process and content; SAMPLE without one.
 
     `data_dir` is a table, a JSONL file in HealthBench's form, a folder of such files, or a
@@ -112,10 +110,7 @@ def load_custom_dataset(
             "the xling_custom tasks need a file of yours: --metadata data_dir=FILE (CSV, XLSX, "
             "Parquet or JSONL; `xling data new FILE` writes an example)"
         )
-    dataset = _load(source, source.stamps())
-    if not quiet:
-        _log_notes(dataset)
-    return dataset
+    return _load(source, source.stamps())
 
 
 @functools.lru_cache(maxsize=8)
@@ -125,39 +120,29 @@ def _load(source: Source, stamps: tuple[tuple[int, int], ...]) -> CustomDataset:
         n_more = len(problems) - _MAX_PROBLEMS
         lines = problems[:_MAX_PROBLEMS] + ([f"and {n_more} more"] if n_more > 0 else [])
         raise DataError("\n".join(lines))
-    return dataset
-
-
-@functools.lru_cache(maxsize=8)
-def _log_notes(dataset: CustomDataset) -> None:
-    name = dataset.provenance["name"]
     languages = ", ".join(language.name for language in dataset.languages.values())
-    log.info("%s: %d questions in %s", name, len(dataset.questions), languages)
+    log.info("%s: %d questions in %s", source.name, len(dataset.questions), languages)
     for note in dataset.notes:
         log.warning("%s", note)
-    if dataset.unused:
-        log.warning("%s: columns not used: %s", name, ", ".join(dataset.unused))
+    return dataset
 
 
 def find_files(data_dir: str) -> Source:
     """Return a file, the JSONL files of a folder, or the data files of a repository on the Hub."""
-    try:
-        path = local_path(data_dir)
-    except DataError as error:
-        name = Path(data_dir).name
-        raise DataError(f"{error}; `xling data new {name}` writes an example") from None
+    path = local_path(data_dir)
     if path is not None and path.is_file():
         return Source((path,), "own", path.name)
     if path is not None:
-        files = tuple(sorted(path.glob("*.jsonl")))
-        if not files:
-            raise DataError(f"data_dir={path}: the folder holds no .jsonl file; name a file")
-        return Source(files, "own", path.resolve().name)
-    location = find_place(_NO_INFO, data_dir, [f"*{ending}" for ending in READERS])
-    files = tuple(f for f in sorted(location.path.rglob("*")) if f.suffix.lower() in READERS)
-    if not files:
-        raise DataError(f"data_dir={data_dir}: the repository holds none of {', '.join(READERS)}")
-    return Source(files, "hub", location.repository.rpartition("/")[2], location.revision)
+        source = Source((*sorted(path.glob("*.jsonl")),), "own", path.resolve().name)
+    else:
+        place = find_place(_NO_INFO, data_dir, [f"*{ending}" for ending in READERS])
+        files = (file for file in sorted(place.files[0].rglob("*")) if file.suffix in READERS)
+        source = replace(place, files=tuple(files), name=place.name.rpartition("/")[2])
+    if not source.files:
+        raise DataError(
+            f"data_dir={data_dir}: no questions in it (of a folder .jsonl); name a file"
+        )
+    return source
 
 
 _NO_INFO = DatasetInfo(
@@ -173,7 +158,7 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
     """
     files, unused, notes = source.files, list[str](), list[str]()
     if all(map(is_conversations, files)):
-        questions, languages, problems = read_conversations(files)
+        questions, problems = read_conversations(files)
         shape, form = CONVERSATIONS, f"JSONL in HealthBench's form, {many(len(files), 'file')}"
     elif len(files) > 1:
         names = ", ".join(file.name for file in files[:5])
@@ -189,15 +174,18 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
             ]
         table = (with_questions or tables)[0]
         try:
-            shape, questions, languages, unused, problems = read_questions(table)
+            shape, questions, unused, problems = read_questions(table)
         except DataError as error:
-            return None, str(error).split("\n")
+            return None, [f"{table.location()}: {line}" for line in str(error).split("\n")]
         form, notes = table.form, [*table.notes]
         if others := ", ".join(str(other.sheet) for other in tables if other is not table):
             notes.append(f"sheets that are not read: {others}")
-    if not any(question.has_question(code) for question in questions for code in languages):
+        if unused:
+            notes.append(f"{source.name}: columns that are not used: {', '.join(unused)}")
+    codes = dict.fromkeys(code for question in questions for code in question.locations)
+    if not any(question.has_question(code) for question in questions for code in codes):
         return None, problems or [f"{source.location}: no row has a question with a text"]
-    languages = {code: languages[code] for code in sorted(languages, key=lambda c: c != "en")}
+    languages = {code: find(code) for code in sorted(codes, key=lambda code: code != "en")}
     provenance = source.provenance()
     stem = Path(source.name).stem
     info = DatasetInfo(
@@ -224,9 +212,7 @@ def dataset_name(path: Path) -> str:
 
     A name that one of our data sets has gets `own-` in front.
     """
-    stem = re.sub(r"[^\w]+|_+", "-", path.stem.lower()).strip("-")
-    if not stem:
-        stem = hashlib.sha256(path.stem.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    stem = re.sub(r"[^\w]+|_+", "-", path.stem.lower()).strip("-") or "questions"
     taken = {*DATASETS, *(info.dataset for info in DATASETS.values())}
     return f"own-{stem}" if stem in taken else stem
 
@@ -237,11 +223,9 @@ def is_custom_file(data_dir: str | None) -> bool:
         paths = find_files(data_dir).files if data_dir and local_path(data_dir) else ()
         if any(map(is_conversations, paths)):
             return True
-        if len(paths) != 1 or paths[0].suffix.lower() not in READERS:
-            return False
-        tables = read_tables(paths[0])
-        names = {normalize_column(str(name)) for table in tables for name in table.columns}
-        is_published = {"label", "answer_ids", "neg_sample"} & names
-        return not is_published and any(map(_question_columns, tables))
+        tables = read_tables(paths[0]) if len(paths) == 1 else []
     except DataError:
         return False
+    names = {normalize_column(str(name)) for table in tables for name in table.columns}
+    is_published = {"label", "answer_ids", "neg_sample"} & names
+    return not is_published and any(map(_question_columns, tables))

@@ -53,10 +53,10 @@ class CustomDocuments:
     dataset: CustomDataset
 
     @classmethod
-    def load(cls, kind: str, data_dir: str | None, *, quiet: bool = False) -> CustomDocuments:
-        """Read and check the user's file; read, and logged unless it is to be `quiet`, once."""
+    def load(cls, kind: str, data_dir: str | None) -> CustomDocuments:
+        """Read and check the user's file, once."""
         sample = RUBRIC_SAMPLE if kind == "rubric" else None
-        return cls(kind, load_custom_dataset(data_dir, sample, quiet=quiet))
+        return cls(kind, load_custom_dataset(data_dir, sample))
 
     @property
     def info(self) -> DatasetInfo:
