@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import time
+from types import SimpleNamespace
 
 import pytest
+from fixed import Fixed
 from lm_eval.api import registry
+from lm_eval.api.instance import Instance
 from stored import Killed, dying_after, kept_in
 
 from xling_tasks.cache import ResponseCache
+from xling_tasks.harness.run import RunContext
 from xling_tasks.lm.baseline import BaselineLM
-from xling_tasks.lm.resumable import clear_finished
+from xling_tasks.lm.resumable import ResumableLM, clear_finished
 from xling_tasks.tasks.verifiability import VerifiabilityTask
 
 QUICK = {"k": 3, "topic_seeds": 0, "encoder": False, "source_encoder": False}
@@ -102,6 +107,16 @@ def test_how_fast_it_runs_is_no_other_command_and_it_says_what_is_there(mortal, 
         mortal(V, model_args={"batch_size": 4})
     assert len(Mortal.asked) == 31
     assert "resuming: 9 of 40 answers are there" in caplog.text
+
+
+def test_many_requests_take_linear_time():
+    settings = SimpleNamespace(xling_resume=None, xling_cache=False, batch=False)
+    model = Fixed(lambda *_: "Yes")
+    resumable = ResumableLM(RunContext(model), {"t": SimpleNamespace(settings=settings)})
+    requests = [Instance("generate_until", {}, (str(n), {}), 0, ("t", n, 1)) for n in range(20_000)]
+    start = time.process_time()
+    assert resumable.generate_until(requests) == ["Yes"] * 20_000
+    assert time.process_time() - start < 4  # measured: 0.2, and 7 in quadratic time
 
 
 def test_afresh_on_demand(mortal, own_cache):
