@@ -187,6 +187,19 @@ def test_answers_logged_without_scores_are_scored_later_by_one_judge_and_another
     assert replies == [opinion(p + ".") for p in asked] != [opinion(p) for p in asked]
 
 
+def test_prompts_that_were_cut_stay_so(logged, replay, tmp_path):
+    model = Whim()
+    model.tok_encode, model.max_length = (lambda text, **_: list(text.encode())), 64 + 900
+    cut = [
+        results["configs"][V + "hi"]["metadata"]["xling"]["cut_prompts"]
+        for results in (
+            logged(tmp_path, V + "hi", model=model, predict_only=True, limit=2),
+            replay(tmp_path, V + "hi", limit=2),
+        )
+    ]
+    assert cut[0] == cut[1] and 0 < cut[0]["hi"][0] <= cut[0]["hi"][1] == 20
+
+
 def test_the_newest_run_wins_and_models_are_not_mixed(logged, replay, refused, tmp_path):
     options = {"limit": 2, "metadata": {"temperatures": [0.0]}}
     old = logged(tmp_path, [V + "en", V + "es"], **options)

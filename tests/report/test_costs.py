@@ -103,6 +103,19 @@ def test_prompts_that_the_context_cuts_are_told_before_and_not_compared(record, 
     assert task == ("not_comparable", "cut_prompts", "context")
 
 
+def test_prompts_that_are_sent_as_tokens_are_cut_and_counted(run_one, serve, tiny_hf):
+    served, task = serve(str), "xlinghealth_verifiability_demo_hi"
+    body = json.dumps({"choices": [{"index": 0, "text": "Yes"}]}).encode()
+    served.answer = lambda sent: (200, {"Content-Type": "application/json"}, body)
+    args = {"model": "m", "base_url": served.url, "tokenizer": tiny_hf, "max_length": 900,
+            "tokenizer_backend": "huggingface"}  # fmt: skip
+    options = {"model_args": args, "metadata": {"temperatures": [0.0]}, "limit": 2}
+    found = run_one(task, model="local-completions", **options)
+    lengths = [len(request["prompt"][0]) for request in served.requests]
+    assert max(lengths) == 900 - 1 - 64  # the harness's one, and the room for an answer
+    assert found.record["cut_prompts"] == {"hi": [lengths.count(max(lengths)), 10]}
+
+
 @pytest.mark.parametrize("given", ["m=1", "=1/2", "m=1/x", "m=-1/2"])
 def test_prices(given):
     assert parse_price("a=b=2.5/10") == ("a=b", (2.5, 10.0))

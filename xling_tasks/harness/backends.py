@@ -126,15 +126,19 @@ def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
 
 
 def token_counter(lm: Any) -> Callable[[str], int] | None:
-    """Return what counts tokens as a local model does; None of services and models without."""
+    """Return what counts the tokens of a prompt; None for models that are not given tokens.
+
+    Services take text, but by `local-completions` tokens, which are cut as for a local model.
+    """
     model = unwrapped(lm)
-    if is_hosted(lm) or replayed(lm) is not None or not hasattr(model, "tok_encode"):
+    sends_text = is_hosted(lm) and not getattr(model, "tokenized_requests", False)
+    if sends_text or replayed(lm) is not None or not hasattr(model, "tok_encode"):
         return None
     return lambda text: len(model.tok_encode(text))
 
 
 def context_length(lm: Any) -> int | None:
-    """Return the tokens of a local decoder's context, prompt and answer; None if unknown."""
+    """Return the tokens of a decoder's context, prompt and answer; None if unknown."""
     model = unwrapped(lm)
     length = getattr(model, "max_length", None)
     causal = getattr(model, "backend", "causal") == "causal"

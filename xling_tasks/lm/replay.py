@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lm_eval.api.model import LM
@@ -202,6 +202,10 @@ class ReplayLM(LM):  # type: ignore[misc]
             "stamp": run.stamp,
             "path_name": self.folder.resolve().name,
         }
+
+    def cut_prompts(self, task: str) -> Mapping[str, list[int]]:
+        """Return how many of a task's prompts were cut in the run, by language."""
+        return self._log(task).results.xling.get("cut_prompts") or {}
 
     def _replay(self, requests: Sequence[Any], quiet: bool) -> list[Any]:
         """Return the responses to requests; equal requests get the logged ones in order."""

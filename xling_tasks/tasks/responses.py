@@ -11,7 +11,13 @@ from typing import Any
 
 from xling_tasks import failed_response
 from xling_tasks.failed_response import BY_LANGUAGE, FailedResponse, ModelResponse, is_truncated
-from xling_tasks.harness.backends import context_length, may_be_cut, token_counter, unwrapped
+from xling_tasks.harness.backends import (
+    context_length,
+    is_hosted,
+    may_be_cut,
+    token_counter,
+    unwrapped,
+)
 from xling_tasks.log import log
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
 from xling_tasks.readers.reasoning import strip_reasoning
@@ -50,7 +56,7 @@ def count_tokens(task: Any) -> None:
     A server's figures stay; those of responses whose reasoning the backend removed are not known.
     """
     count = token_counter(task.run.lm)
-    if count is None:
+    if count is None or is_hosted(task.run.lm):
         return
     complete = not getattr(unwrapped(task.run.lm), "think_end_token", None)
     lengths = functools.cache(count)  # a prompt is asked several times
@@ -68,11 +74,14 @@ def count_tokens(task: Any) -> None:
 
 
 def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
-    """Warn of prompts longer than a local model's context, which the harness cuts from the left.
+    """Warn of prompts longer than the context, which are cut from the left.
 
     Returns:
-        Language -> how many prompts are cut, of how many; empty where none is.
+        Language -> how many prompts are cut, of how many; empty where none is. Of a replay those
+        of the replayed run.
     """
+    if task.run.replay is not None:
+        return dict(task.run.replay.cut_prompts(task.config.task))
     count, limit = token_counter(task.run.lm), context_length(task.run.lm)
     if count is None or limit is None:
         return {}
