@@ -14,7 +14,7 @@ from scripted import material
 
 from xling_tasks.criteria import OPTIONS
 from xling_tasks.data.sources import SAMPLE_FOLDER
-from xling_tasks.errors import DataError, SettingError
+from xling_tasks.errors import BackendError, DataError, SettingError
 from xling_tasks.logs.results import read_results
 
 V = "xlinghealth_verifiability_demo_"
@@ -241,9 +241,8 @@ def test_what_was_not_logged_is_an_error(ready, refused, tmp_path):
     ]  # fmt: skip
     for task, options, message in cases:
         refused(message, ready, task, **{"limit": 2, **options})
-    for role in ("judge", "answer_extractor", "translator"):
-        message = f"{role}=self: xling_replay has the logged answers"
-        refused(message, ready, V + "en", error=SettingError, metadata={role: "self"}, limit=2)
+    themselves = {"error": BackendError, "metadata": {"answer_extractor": "self"}, "limit": 2}
+    refused("extractor=self: xling_replay has the logged answers", ready, V + "en", **themselves)
     cached = {"use_cache": str(tmp_path / "cache"), "limit": 2}
     refused("leave out --use_cache", ready, V + "en", error=SettingError, **cached)
     (samples,) = ready.rglob(f"samples_{V}en_*.jsonl")

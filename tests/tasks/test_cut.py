@@ -24,6 +24,16 @@ def test_one_language(run_one, serve, caplog, reply, cut):
     assert ("2 of 2 answers are as long as they may be" in caplog.text) == (cut is not None)
 
 
+@pytest.mark.parametrize("name", ["max_new_tokens", "max_tokens", "max_completion_tokens"])
+def test_the_limit_by_its_other_names(run_one, serve, name):
+    served = serve(lambda prompt: LONG)
+    options = served.under_test(gen_kwargs={name: 5})
+    assert run_one(C, limit=1, **options).record["cut"] == {"es": [1, 1]}
+    assert [{k: v for k, v in x.items() if k.startswith("max_")} for x in served.requests] == [
+        {"max_tokens": 5}
+    ]
+
+
 REPLY = "Beba agua y vaya pronto al médico \ud83d. Descanse usted en su casa \ud83d\ude00. \udc00"
 
 

@@ -155,6 +155,14 @@ def test_chat_template_on_and_off(run, chat):
     assert words == ({"Yes", "No"} if chat else {" Yes", " No"})
 
 
+@pytest.mark.parametrize(("model", "dropped"), [("xling_baseline", 0), (None, 1)])
+def test_a_system_instruction_that_the_template_drops_is_said_once(run, caplog, model, dropped):
+    model = model or Fixed(lambda *_: "Yes")
+    options = {"apply_chat_template": True, "system_instruction": "Be brief.", "metadata": COLD}
+    run([V + "en", V + "es"], model=model, limit=1, **options)
+    assert caplog.text.count("--system_instruction is in no prompt") == dropped
+
+
 # Correctness
 
 

@@ -81,15 +81,6 @@ def current() -> RunContext:
     return _current
 
 
-def as_mapping(args: Any) -> Mapping[str, Any]:
-    """Return model arguments as the harness takes them: a mapping, `key=value` text, or none."""
-    if isinstance(args, str):
-        from lm_eval.utils import simple_parse_args_string
-
-        return dict(simple_parse_args_string(args))
-    return args if isinstance(args, Mapping) else {}
-
-
 def install(stand_in: Callable[[RunContext, Mapping[str, Any]], Any]) -> None:
     """Wrap `lm_eval.evaluator.evaluate`; a second call does nothing.
 

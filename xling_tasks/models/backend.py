@@ -201,6 +201,11 @@ def find_model(role: str, config: ModelConfig) -> tuple[Any, str | None, dict[st
         run = current()
         if run.lm is None:
             raise BackendError(f"{role}: 'self' is the model under test, but none is running")
+        if run.replay is not None:
+            raise BackendError(
+                f"--metadata {role}=self: xling_replay has the logged answers only, not the model "
+                f'that gave them; name a model, {role}={{"model": ..., "model_args": {{...}}}}'
+            )
         name = run.model if isinstance(run.model, str) else None
         return unwrapped(run.lm), name, dict(run.model_args) if name else {}
     remember(config.model_args)

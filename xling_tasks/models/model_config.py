@@ -10,7 +10,6 @@ from typing import Any
 
 from xling_tasks.criteria import MOST_JUDGES
 from xling_tasks.errors import SettingError, refuse_unknown
-from xling_tasks.harness.run import as_mapping
 from xling_tasks.secrets import refuse_secrets
 
 SELF = "self"
@@ -51,7 +50,10 @@ class ModelConfig:
         args = value.get("model_args") or {}
         if not isinstance(args, (str, Mapping)):
             raise SettingError(f"{name}.model_args: expected an object, got {args!r:.60}")
-        args = as_mapping(args)
+        if isinstance(args, str):
+            from lm_eval.utils import simple_parse_args_string
+
+            args = simple_parse_args_string(args)
         refuse_secrets(f"{name}.model_args", args)
         if str(args.get("trust_remote_code") or "false").lower() not in ("false", "0"):
             raise SettingError(

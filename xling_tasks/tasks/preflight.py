@@ -11,7 +11,6 @@ from xling_tasks.cache import cache_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.backends import has_chat_template, sent_temperature, speaks_chat, unwrapped
 from xling_tasks.log import warn_once
-from xling_tasks.models.model_config import SELF
 from xling_tasks.secrets import secrets_in
 
 ALWAYS_READ = frozenset(
@@ -21,6 +20,9 @@ ALWAYS_READ = frozenset(
 
 _FIXED = {"test_split": "test", "metric_list": [], "num_fewshot": 0, "repeats": 1}
 """Keys of a task file with the only value that our tasks have."""
+
+MAX_TOKENS = frozenset({"max_new_tokens", "max_tokens", "max_completion_tokens"})
+"""Other names of `max_gen_toks` in the harness, which backends read only where that is not set."""
 
 _ALPHA = 0.05
 _MARGIN = 0.05  # of most verdicts: a difference of 5 of 100 answers
@@ -78,16 +80,6 @@ def check_run(task: Any, limit: float | None) -> None:
     cache_folder(task.settings.xling_cache)
     if task.run.replay is not None:
         task.run.replay.origin(str(task.config.task))
-        settings = task.settings
-        jury = [settings.judge, *(juror.spec for juror in settings.jury)]
-        roles = {"answer_extractor": [settings.answer_extractor], "judge": jury}
-        for role, configs in {**roles, "translator": [settings.translator]}.items():
-            if any(config is not None and config.model == SELF for config in configs):
-                raise SettingError(
-                    f"--metadata {role}=self: xling_replay has the logged answers only, not the "
-                    f'model that gave them; name a model, {role}={{"model": ..., "model_args": '
-                    "{...}}"
-                )
     for tau in task.temperatures if task.generates else ():
         task.generation_arguments(tau)
         if (sent := sent_temperature(lm, tau)) != tau:
@@ -100,6 +92,16 @@ def check_run(task: Any, limit: float | None) -> None:
         warn_once(
             "the model has a chat template, and it is not applied: most chat models answer badly "
             "or not at all without. Run it with --apply_chat_template"
+        )
+
+
+def check_instruction(instruction: str | None, template: Callable[..., Any] | None) -> None:
+    """Warn if the chat template drops `--system_instruction`, so that the model never sees it."""
+    turns = [{"role": "system", "content": instruction or ""}, {"role": "user", "content": "?"}]
+    if instruction and template is not None and (reason := find_refused(template, turns)):
+        warn_once(
+            f"--system_instruction is in no prompt: the chat template drops it ({reason}). Leave "
+            "it out, or write it into the prompts: --metadata prompt_templates=FILE"
         )
 
 

@@ -34,9 +34,6 @@ _OF_ROWS = {"theme": "themes", "category": "categories"}
 _OF_CRITERIA = ("axis", "level")
 """Tags of criteria; `level:cluster` are those of HealthBench Consensus."""
 
-_MAX_GROUPS = 40
-"""Groups of a kind with a metric each; a file with more of them has tags of another kind."""
-
 _TURN_ENDS = tuple(f"\n{name}:" for name in ROLES.values())
 
 
@@ -67,14 +64,10 @@ class RubricTask(HealthTask):
         """Skip what the model's chat template refuses, then build the requests."""
         template, docs = kwargs.get("chat_template"), self.dataset["test"]
         reasons = {}
-        if kwargs.get("apply_chat_template") and template is not None:
-            instruction = kwargs.get("system_instruction")
-            reasons = {
-                str(doc["question_id"]): find_refused(
-                    template, add_instruction(doc["turns"], instruction)
-                )
-                for doc in docs
-            }
+        if template is not None:
+            for doc in docs:
+                turns = add_instruction(doc["turns"], kwargs.get("system_instruction"))
+                reasons[str(doc["question_id"])] = find_refused(template, turns)
         self._refused = {key: reason for key, reason in reasons.items() if reason}
         if self._refused:
             first = list(self._refused.items())[:5]
@@ -223,16 +216,10 @@ class RubricTask(HealthTask):
         }
         for kind in _OF_CRITERIA:
             names_of[kind] = [tag for item in items for tag in tag_values(kind, item.tags)]
-        groups = {}
-        for kind, names in names_of.items():
-            groups[kind] = tuple(sorted(filter(None, set(map(_slug, names)))))
-            if len(groups[kind]) > _MAX_GROUPS:
-                log.warning(
-                    "%s: %d %s, so there is no score for each of them (at most %d)",
-                    self._name, len(groups[kind]), _OF_ROWS.get(kind, kind), _MAX_GROUPS,
-                )  # fmt: skip
-                groups[kind] = ()
-        return groups
+        return {
+            kind: tuple(sorted(filter(None, set(map(_slug, names)))))
+            for kind, names in names_of.items()
+        }
 
 
 def _slug(tag: str) -> str:

@@ -49,7 +49,7 @@ from xling_tasks.settings import Settings, model_args_in, temperatures
 from xling_tasks.tasks import responses
 from xling_tasks.tasks.answer_language import AnswerLanguage
 from xling_tasks.tasks.auxiliary import AuxiliaryRequest, Extractor
-from xling_tasks.tasks.preflight import check_keys, check_run
+from xling_tasks.tasks.preflight import MAX_TOKENS, check_instruction, check_keys, check_run
 
 _MODEL_OF_PROMPT = {
     **dict.fromkeys(("judge", "claims", "support", "rubric"), "judge"),
@@ -362,7 +362,11 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
                 "'from lm_eval.evaluator import evaluate'"
             )
         kwargs.pop("cache_requests", None)  # the harness's cache of requests knows no settings
+        arguments = self.config.generation_kwargs or {}
+        for name in MAX_TOKENS & arguments.keys():
+            arguments["max_gen_toks"] = arguments.pop(name)
         check_run(self, kwargs.get("limit"))
+        check_instruction(kwargs.get("system_instruction"), kwargs.get("chat_template"))
         chosen = "prompt_language" in self.settings.given
         for code in self.languages:
             if self.scores_texts and not self.predict_only:
