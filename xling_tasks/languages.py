@@ -43,7 +43,12 @@ _BY_NAME = {
     word.lower().replace("_", "-").replace(" ", "-"): code
     for names in (
         lambda row: row.members,  # of a macrolanguage
-        lambda row: (*(x for x in row.other_codes if "_" not in x), row.nllb[:3], row.name),
+        lambda row: (
+            *(x for x in row.other_codes if "_" not in x),
+            row.nllb,
+            row.nllb[:3],
+            row.name,
+        ),
     )
     for row in reversed(ALL_LANGUAGES.values())
     for word, code in (

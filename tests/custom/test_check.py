@@ -58,7 +58,7 @@ PENDING = [{"id": str(n), "question_en": f"Why {n}?", "question_sw": "TRANSLATIO
            for n in range(4)]  # fmt: skip
 ODD = {
     "a column that is not used": (
-        [{**FEW[0], "colour": "blue"}], "columns that are not used: colour"),
+        [{**FEW[0], "colour": "blue"}], "not used: colour; read are question_CODE, "),
     "a misspelt column": (
         [{**FEW[0], "anwser_en": "Yes."}], "anwser_en"),
     "a question without Swahili": (FEW, "no question in Swahili: question 3"),
@@ -75,6 +75,9 @@ ODD = {
     "options that coincide": (
         [{"question_en": "a?", "option_a_en": "n/a", "option_b_en": "N/A"}],
         "two options read alike in English: question 2"),
+    "options without a correct letter": (
+        [{"question_en": "a?", "option_a_en": "x", "option_b_en": "y"}],
+        "options, but no letter in 'correct': question 2"),
     "fewer options": (
         [{"question_en": "a?", "question_pt": "b?", "correct": "A", "option_a_en": "x",
           "option_b_en": "y", "option_a_pt": "x", "option_b_pt": ""}],
@@ -142,22 +145,28 @@ def test_a_strict_workbook_is_named(tmp_path, capsys):
     assert "is saved as Strict Open XML; save it as" in capsys.readouterr().err
 
 
-def test_merged_ids_and_the_next_step(tmp_path, checked, capsys):
+def test_merged_cells_hold_for_the_rows_that_they_span(tmp_path):
     path = write_book(
         tmp_path / "f.xlsx",
-        ["id", "language", "question"],
-        [1, "en", "Which?"],
-        [None, "pt", "Qual?"],
+        ["id", "category", "language", "question"],
+        [None],
+        [1, "heart", "en", "Which?"],
+        [None, None, "pt", "Qual?"],
+        [2, None, "en", "Why?"],
     )
     book = openpyxl.load_workbook(path)
-    book.active.merge_cells("A2:A3")
+    for cells in ("A1:A2", "A3:A4", "B3:B5"):
+        book.active.merge_cells(cells)
     book.save(path)
-    status, shown = checked(path)
-    assert status == 1
-    assert shown["problems"] == [
-        f"{path}, sheet 'Sheet', row 3, column 'id': the id is missing; if cells are merged, "
-        "unmerge them and write the id in every row"
-    ]
+    questions = load_custom_dataset(str(path)).questions
+    assert [(q.id, q.category, [*q.texts]) for q in questions] == [
+        ("1", "heart", ["en", "pt"]), ("2", "heart", ["en"])
+    ]  # fmt: skip
+
+
+def test_the_next_step(tmp_path, checked, capsys):
+    path = write_csv(tmp_path / "f.csv", [{"id": "", "language": "en", "question": "a?"}])
+    assert checked(path)[1]["problems"] == [f"{path}, row 2, column 'id': the id is missing"]
     main(["data", "check", str(path)])
     assert "Next: correct the file" in capsys.readouterr().out
     path = write_csv(tmp_path / "g.csv", [{"question_en": "a?", "answer_en": "b"}])

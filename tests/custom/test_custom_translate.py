@@ -77,3 +77,23 @@ def test_scripts_and_criteria_of_other_forms_stay(serve, tmp_path):
         assert (item.text, item.points) == ("Says rest.", 5)
         assert item.tags == (("axis:a",) if ending in ("jsonl", "parquet") else ())
         assert not data.questions[1].rubric
+
+
+def test_conversations_stay_conversations(serve, tmp_path, capsys):
+    """Every turn is translated, and no transcript is made the one question."""
+    english = "How many hours of sleep do most adults need?"
+    turns = [{"role": role, "content": english, "content_es": f"¿Cuánto {role}?"}
+             for role in ("user", "assistant", "user")]  # fmt: skip
+    row = {"prompt_id": "1", "prompt": turns, "canary": "c", "example_tags": ["theme:hedging"],
+           "rubrics": [{"criterion": "Says no.", "points": -2, "tags": ["axis:a"]},
+                       {"criterion": "Asks.", "points": 3}]}  # fmt: skip
+    path, to = write_table(tmp_path / "f.jsonl", [row]), tmp_path / "g.jsonl"
+    said = "A maioria dos adultos precisa de sete a nove horas de sono."
+    assert translated(serve, path, tmp_path / "g.csv", languages="pt", says=said) == 2
+    assert "conversations are written as .jsonl" in capsys.readouterr().err
+    assert translated(serve, path, to, languages="pt", says=said) == 0, capsys.readouterr()
+    before, after = (load_custom_dataset(str(file)).questions[0] for file in (path, to))
+    assert [turn["content"] for turn in after.turns_in("pt")] == [said] * 3
+    assert {**after.turns, "pt": ()} == {**before.turns, "pt": ()}
+    for name in ("rubric", "themes", "canary"):
+        assert getattr(after, name) == getattr(before, name)

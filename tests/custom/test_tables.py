@@ -78,6 +78,9 @@ BROKEN: list[tuple[list[dict[str, Any]], str]] = [
     ([{**FEW[0], "correct_en": "A", "correct_pt": "B"}], "letters differ between"),
     ([{**FEW[0], "option_a_en": "x", "option_b_en": "y", "correct": "C"}],
      "row 2: the correct letters are C, but the options A, B"),
+    ([{"question_en": "a?", "option_a_en": "x", "option_b_en": "y", "answer_en": "b"}],
+     "the answer in en is 'b', the letter of an option; write it in 'correct'"),
+    ([{"question_en": "a?", "Correct answer": "B"}], "write 'correct' for letters of options"),
     ([{**FEW[0], "wrong_answer_pt": FEW[0]["answer_pt"].upper() + "!"}],
      "row 2: question '1': wrong_answer_1 equals the answer in pt"),
     ([{"id": "1", "question_en": ""}], "no row has a question"),
@@ -237,7 +240,7 @@ def test_files_that_are_none_say_what_to_do(tmp_path):
 
 def test_a_dataset_is_named_after_the_file_and_never_as_one_of_ours():
     names = {"My Clinic 2.csv": "my-clinic-2", "liveqa.xlsx": "own-liveqa", "Überweisung.csv":
-             "überweisung", "xling.csv": "own-xling"}  # fmt: skip
+             "überweisung", "U\u0308b.csv": "üb", "xling.csv": "own-xling"}  # fmt: skip
     assert {name: dataset_name(Path(name)) for name in names} == names
     assert dataset_name(Path("?!.csv")) == "questions"
 
@@ -254,6 +257,8 @@ def languages_of(folder: Path, *names: str) -> dict[str, str]:
 def test_languages_may_be_named_in_many_ways(tmp_path):
     names = ["Question (Portuguese)", "question_swh", "question_iw", "question_ind", "Question: hi"]
     assert list(languages_of(tmp_path, *names)) == ["pt", "sw", "he", "id", "hi"]
+    flores = ["question_arb_Arab", "question_hin_Deva", "question_zho_Hans", "question_zho_Hant"]
+    assert list(languages_of(tmp_path, *flores)) == ["ar", "hi", "zh", "zh-Hant"]
     assert languages_of(tmp_path, "question_en_GB".replace("en_GB", "ckb")) == {"ckb": "Arab"}
 
 

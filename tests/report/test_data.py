@@ -11,8 +11,9 @@ from in_memory import correctness, exam, similar
 
 from xling_tasks.errors import DataError
 from xling_tasks.report.data import read_models
-from xling_tasks.report.lists import make_record
+from xling_tasks.report.lists import judge_remarks, make_record
 from xling_tasks.report.verdicts import Options
+from xling_tasks.report.words import words
 
 
 def first(n, k):
@@ -50,6 +51,15 @@ def test_what_was_asked_and_what_is_missing_are_remarks(tmp_path):
     assert (found["part"]["asked"], found["part"]["available"]) == (20, 30)
     assert set(found["missing_languages"]["languages"]) == {"zh", "hi"}
     assert found["judge_errs"]["metrics"] == ["correctness.contradictory", "correctness.helpful"]
+
+
+def test_only_labels_of_correctness_can_be_checked_by_hand():
+    made = judge_remarks(["rubric.helpful", "correctness.helpful"], {})
+    assert [(remark.kind, remark.values["metrics"]) for remark in made] == [
+        ("judge_errs", ["correctness.helpful"]), ("judge_errs_alone", ["rubric.helpful"])
+    ]  # fmt: skip
+    steps = words()["remarks"]
+    assert steps["judge_errs"]["next"] == "label" and "next" not in steps["judge_errs_alone"]
 
 
 @pytest.mark.parametrize(("criterion", "kind"), [

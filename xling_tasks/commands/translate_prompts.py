@@ -9,7 +9,7 @@ from typing import Any
 
 from xling_tasks.commands.options import add_languages, add_metadata, add_output, settings_with
 from xling_tasks.data.custom.columns import NOTES
-from xling_tasks.data.custom.dataset import is_custom_file, load_custom_dataset
+from xling_tasks.data.custom.dataset import CONVERSATIONS, is_custom_file, load_custom_dataset
 from xling_tasks.data.custom.questions import Question
 from xling_tasks.data.prompt_sets import ABOUT_FIELDS, FIELDS, ROW, language_of, placeholders
 from xling_tasks.data.prompts import PromptTemplates
@@ -121,6 +121,9 @@ def _translate_custom(
     data = load_custom_dataset(str(path))
     if "en" not in data.languages:
         raise DataError(f"{path}: has no English, which is translated from; add question_en")
+    is_conversations = data.shape == CONVERSATIONS
+    if is_conversations and to.suffix.lower() != ".jsonl":
+        raise SettingError(f"--to {to}: conversations are written as .jsonl")
     codes = settings.languages or tuple(code for code in data.languages if code != "en")
     translator.check(*(("en", code) for code in codes))
     new: dict[str, dict[str, str]] = {question.id: {} for question in data.questions}
@@ -129,8 +132,8 @@ def _translate_custom(
         missing = [
             (question.id, kind, text)
             for question in data.questions
-            for kind, text in question.texts_in("en").items()
-            if kind not in question.texts_in(code)
+            for kind, text in _texts(question, "en").items()
+            if kind not in _texts(question, code)
         ]
         texts = translator.translate([text for _, _, text in missing], "en", code)
         done = 0
@@ -145,13 +148,59 @@ def _translate_custom(
     _refuse_nothing(path, n_missing, n_failed)
     every = [*data.languages, *(code for code in codes if code not in data.languages)]
     is_text = to.suffix.lower() in _TEXTS
-    write_rows(to, _custom_rows(data.questions, every, new, is_text=is_text))
+    if is_conversations:
+        rows = [_conversation_row(q, every, new[q.id]) for q in data.questions if q.turns]
+    else:
+        rows = _custom_rows(data.questions, every, new, is_text=is_text)
+    write_rows(to, rows)
     left_out = [*data.unused, f"an earlier column {NOTES!r}"]
+    if is_conversations:
+        left_out = ["fields that the tasks do not read"]
     if is_text and any(item.tags for question in data.questions for item in question.rubric):
         left_out.append("tags of criteria")
     counts = f"{many(len(data.questions), 'question')} in {many(len(every), 'language')}"
     note = _about(translator, " (named in the column 'notes')")
     return "\n".join([f"{to}: {counts}.", *lines, *note, f"Not in it: {', '.join(left_out)}."])
+
+
+def _texts(question: Question, code: str) -> Mapping[str, str]:
+    """Return kind -> text of a question in a language; of a conversation number -> turn."""
+    if not question.turns:
+        return question.texts_in(code)
+    return {str(n): turn["content"] for n, turn in enumerate(question.turns.get(code, ()))}
+
+
+def _conversation_row(
+    question: Question, codes: Sequence[str], new: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a conversation in HealthBench's form, with its other languages beside each turn."""
+    turns: list[dict[str, str]] = [
+        {"role": turn["role"]} for turn in next(iter(question.turns.values()), ())
+    ]
+    for code in codes:
+        name = "content" if code == "en" else f"content_{'ind' if code == 'id' else code}"
+        texts = _texts(question, code)
+        for number, turn in enumerate(turns):
+            text = texts.get(str(number)) or new.get(f"{number}_{code}")
+            turn |= {name: text} if text else {}
+    tags = [f"theme:{theme}" for theme in question.themes]
+    tags += [f"physician_agreed_category:{name}" for name in question.agreed_categories]
+    translated = dict.fromkeys(key.partition("_")[2] for key in new)
+    return {
+        "prompt_id": question.id,
+        "prompt": turns,
+        "rubrics": _criteria(question),
+        "example_tags": tags,
+        **({"canary": question.canary} if question.canary else {}),
+        **({NOTES: f"machine translated: {', '.join(translated)}"} if translated else {}),
+    }
+
+
+def _criteria(question: Question) -> list[dict[str, Any]]:
+    return [
+        {"criterion": item.text, "points": item.points, "tags": [*item.tags]}
+        for item in question.rubric
+    ]
 
 
 def _custom_rows(
@@ -169,8 +218,7 @@ def _custom_rows(
                  for kind, text in question.texts_in(code).items()}  # fmt: skip
         texts.update(new[question.id])
         items = question.rubric
-        criteria: Any = [{"criterion": item.text, "points": item.points, "tags": [*item.tags]}
-                         for item in items]  # fmt: skip
+        criteria: Any = _criteria(question)
         if is_text:
             criteria = "\n".join(f"{x.points:g}: {' '.join(x.text.split())}" for x in items)
         row = {"id": question.id, "category": question.category,

@@ -206,6 +206,11 @@ def _read_xlsx(path: Path) -> Iterator[Table]:
         grid: dict[int, dict[int, Any]] = {}
         for cell in cells[sheet.title]:
             grid.setdefault(cell.row, {})[cell.column] = _read_cell(cell, values[sheet.title])
+        header_row = min((n for n, row in grid.items() if any(row.values())), default=0)
+        for block in sheet.merged_cells.ranges:  # a category or id for the rows that it spans
+            if block.min_row > header_row and block.min_col == block.max_col:
+                for row in range(block.min_row, block.max_row + 1):
+                    grid[row][block.min_col] = grid[block.min_row][block.min_col]
         form = f"XLSX, sheet {sheet.title!r}"
         table, header = _from_grid(path, grid, sheet=sheet.title, form=form)
         yield replace(table, notes=tuple(_find_hidden(table, header, sheet)))

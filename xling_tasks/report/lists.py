@@ -150,8 +150,16 @@ def find_remarks(models: Sequence[Model], verdicts: Sequence[Verdict]) -> list[R
         if "judge" in item.tags and item.ci_low is not None:
             by_model.setdefault(item.model, {})[f"{item.criterion}.{item.metric}"] = None
     for model, metrics in by_model.items():
-        remarks.append(Remark("judge_errs", {"model": model, "metrics": list(metrics)}))
+        remarks += judge_remarks(list(metrics), {"model": model})
     return remarks
+
+
+def judge_remarks(keys: Sequence[str], values: Mapping[str, str]) -> Iterator[Remark]:
+    """Yield that intervals of `criterion.metric` lack the judge's errors; people label some."""
+    for kind, can_be_labelled in (("judge_errs", True), ("judge_errs_alone", False)):
+        metrics = [k for k in keys if CRITERIA[k.partition(".")[0]].labelled == can_be_labelled]
+        if metrics:
+            yield Remark(kind, {**values, "metrics": metrics})
 
 
 def find_notes(models: Sequence[Model]) -> Iterator[Remark]:

@@ -94,6 +94,8 @@ def _parse_column(name: str, normal: str, is_long: bool) -> Column | None:
     if normal == "question_id":
         raise DataError("may be the question's id or Indonesian; write 'id', or 'question_ind'")
     language = language_of(match[2])
+    if language is None and kind == "correct":
+        raise DataError("write 'correct' for letters of options, or 'answer_en', ... for texts")
     if language is None:
         raise DataError(unknown_language(match[2]))
     return Column(name, kind, language)

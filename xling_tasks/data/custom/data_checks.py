@@ -39,6 +39,9 @@ def find_oddities(dataset: CustomDataset) -> Iterator[str]:
     for code in dataset.languages:
         yield from _find_missing(dataset, code)
         yield from _find_odd_texts(dataset, code)
+    without = [q.id for q in dataset.questions if q.letters and not q.correct]
+    if without:
+        yield f"options, but no letter in 'correct': {list_questions(without)}"
     for question in dataset.questions if _has_rubrics(dataset) else ():
         location = f"{question.location}: {question.id}"
         if not question.texts:

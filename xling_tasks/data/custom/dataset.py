@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import product
@@ -29,6 +30,7 @@ RUBRIC_SAMPLE = SAMPLE_FOLDER / "rubric_demo.jsonl"
 
 CONVERSATIONS = "conversations"
 _MAX_PROBLEMS = 40  # lines of one message
+_NAMES = ("question", "answer", "wrong_answer", "option_a")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +183,9 @@ def read_custom_dataset(source: Source) -> tuple[CustomDataset | None, list[str]
         if others := ", ".join(str(other.sheet) for other in tables if other is not table):
             notes.append(f"sheets that are not read: {others}")
         if unused:
-            notes.append(f"{source.name}: columns that are not used: {', '.join(unused)}")
+            names = ", ".join(name + "_CODE" * (shape == "wide") for name in _NAMES)
+            columns = f"columns that are not used: {', '.join(unused)}"
+            notes.append(f"{source.name}: {columns}; read are {names}, correct, category")
     codes = dict.fromkeys(code for question in questions for code in question.locations)
     if not any(question.has_question(code) for question in questions for code in codes):
         return None, problems or [f"{source.location}: no row has a question with a text"]
@@ -212,7 +216,8 @@ def dataset_name(path: Path) -> str:
 
     A name that one of our data sets has gets `own-` in front.
     """
-    stem = re.sub(r"[^\w]+|_+", "-", path.stem.lower()).strip("-") or "questions"
+    name = unicodedata.normalize("NFC", path.stem)  # macOS may write Ü as U and a mark
+    stem = re.sub(r"[^\w]+|_+", "-", name.lower()).strip("-") or "questions"
     taken = {*DATASETS, *(info.dataset for info in DATASETS.values())}
     return f"own-{stem}" if stem in taken else stem
 

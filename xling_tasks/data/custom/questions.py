@@ -145,8 +145,7 @@ class _Reader:
         """Return the id, which stands once in a wide table, and once a language in a long one."""
         key = read_text(cell)
         if not key:
-            merged = "; if cells are merged, unmerge them and write the id in every row"
-            raise DataError(f"the id is missing{merged * bool(self.table.sheet)}")
+            raise DataError("the id is missing")
         in_language = f" in {languages[0].name}" if "language" in self._names else ""
         first = self._rows.setdefault((key, in_language), row)
         if first != row:
@@ -248,6 +247,12 @@ def check_question(question: Question) -> Iterator[str]:
             f"options {', '.join(letters)}"
         )
     for code, texts in question.texts.items():
+        options, answer = question.options(code), texts.get("answer", "")
+        if answer.upper() in options and answer not in options.values():
+            yield (
+                f"{question.locations[code]}: question {question.id!r}: the answer in {code} is "
+                f"{answer!r}, the letter of an option; write it in 'correct', and here its text"
+            )
         for kind, text in texts.items():
             if kind.startswith("wrong_answer") and is_same_answer(text, texts.get("answer")):
                 yield (

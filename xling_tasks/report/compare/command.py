@@ -19,7 +19,7 @@ from xling_tasks.report.compare.pairs import (
     shared_tasks,
 )
 from xling_tasks.report.compare.verdicts import compare_models, comparison_rows
-from xling_tasks.report.lists import check_options, find_notes
+from xling_tasks.report.lists import check_options, find_notes, judge_remarks
 from xling_tasks.report.record import Remark
 from xling_tasks.secrets import public
 
@@ -108,8 +108,7 @@ def make_record(options: argparse.Namespace) -> Record:
     del a, b, pair  # `pairs` has their questions: half of the memory
     verdicts = compare_models(pairs, names, chosen, people)
     labelled = [f"{v.criterion}.{v.metric}" for v in verdicts if "judge" in v.tags]
-    if labelled:
-        remarks.append(Remark("judge_errs", {"metrics": list(dict.fromkeys(labelled))}))
+    remarks += judge_remarks(list(dict.fromkeys(labelled)), {})
     record: Record = public({
         "a": names[0], "b": names[1], "full": full, "folders": [options.a, options.b],
         "verdicts": [asdict(verdict) for verdict in verdicts],
