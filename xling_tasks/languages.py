@@ -42,7 +42,7 @@ BRANCH_GROUPS = _group("branch", "romance germanic slavic indo_aryan dravidian o
 _BY_NAME = {
     word.lower().replace("_", "-").replace(" ", "-"): code
     for names in (
-        lambda row: row.members,  # of a macrolanguage
+        lambda row: {*row.members} - {*ALL_LANGUAGES},  # of a macrolanguage
         lambda row: (
             *(x for x in row.other_codes if "_" not in x),
             row.nllb,
@@ -67,7 +67,7 @@ def language_of(word: str) -> Language | None:
     """
     tag = re.sub(r"[\s_-]+", "-", word.strip().lower())
     code, *subtags = _BY_NAME.get(tag, tag).lower().split("-")
-    code = _BY_NAME.get(code, code)
+    code = code if code in ALL_LANGUAGES else _BY_NAME.get(code, code)
     if not re.fullmatch("[a-z]{2,3}", code) or not all(map(_SUBTAG.fullmatch, subtags)):
         return None
     return find_language("-".join([code, *subtags]))
