@@ -61,6 +61,7 @@ def test_a_list_of_your_own_and_questions_of_several_languages(serve, tmp_path):
     tasks = "xlinghealth_verifiability_demo_hi,xlinghealth_verifiability_demo_en"
     assert topics(served, to, "--list", tmp_path / "mine.txt", tasks=tasks) == 0
     assert set(read_topics(to).values()) == {"All else"}
+    assert {dataset for dataset, _ in read_topics(to)} == {"demo"}
     asked = [text for text in map(item, served.prompts) if text]
     # Once each, in English.
     assert len(asked) == 24 and not any(re.search("[ऀ-ॿ]", text) for text in asked)
@@ -76,7 +77,9 @@ def test_the_report_groups_by_topic_and_category(tmp_path, capsys):
     made = task_of({"acc": 0.5}, rows, record=record, better={"acc": True})
     write_run(tmp_path, {task: made}, config={"model_args": {"pretrained": "m"}})
     named = {"q0": "Neurology", "q1": "Neurology", "q3": "Neurology", "q2": UNCLASSIFIED}
-    write_topics(tmp_path / "topics.jsonl", named)
+    named = {("mmedbench", key): topic for key, topic in named.items()}
+    other = {("ward", "q4"): "Neurology"}  # another dataset's question
+    write_topics(tmp_path / "topics.jsonl", named | other)
 
     def scores(*words):
         to = tmp_path / f"r{len(words)}"
@@ -88,7 +91,7 @@ def test_the_report_groups_by_topic_and_category(tmp_path, capsys):
     assert scores("--topics", str(tmp_path / "topics.jsonl")) == {
         "Neurology": (3, pytest.approx(2 / 3)), UNCLASSIFIED: (1, 0.0), "without one": (2, 0.5)}  # fmt: skip
     assert scores() == {"diet": (4, 0.5), "drugs": (2, 0.5)}
-    write_topics(tmp_path / "other.jsonl", {"q9": "Neurology"})
+    write_topics(tmp_path / "other.jsonl", {("", "q9"): "Neurology"} | other)
     assert main(["report", str(tmp_path), "--topics", str(tmp_path / "other.jsonl")]) == 2
     assert "other.jsonl: has none of these questions" in capsys.readouterr().err
 

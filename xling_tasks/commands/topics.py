@@ -16,29 +16,30 @@ from xling_tasks.output import many, refuse_file, table
 
 
 def topics(options: argparse.Namespace) -> str:
-    """Ask about every question once, write question -> topic, and say how many each has."""
+    """Ask about every question once, write the topics, and say how many each has."""
     settings, (spec,) = arguments.settings_with(options, "judge")
     names = TOPICS if options.list is None else read_list(options.list)
     refuse_file(options.to)
-    texts: dict[str, str] = {}  # by id; of several languages the English one
+    texts: dict[tuple[str, str], str] = {}  # of several languages the English one
     for task in load_tasks(options.tasks, arguments.read_metadata(options.metadata)):
         for doc in task.test_docs():
             text = doc.get("question") or (doc.get("text") or {}).get("en") or ""
             choices = (doc.get("options") or {}).items()
-            if doc.get("language") == "en" or str(doc["question_id"]) not in texts:
+            key = task.record.dataset, str(doc["question_id"])
+            if doc.get("language") == "en" or key not in texts:
                 lines = [text, *(f"{letter}. {option}" for letter, option in choices)]
-                texts[str(doc["question_id"])] = "\n".join(lines)
+                texts[key] = "\n".join(lines)
     judge = load_backend("judge", spec, settings.xling_cache)
     judge.check()
     prompt = PromptTemplates(settings.prompt_templates).get("topic", "en")
     listing = "\n".join(f"- {name}" for name in names)
-    prompts = {question: prompt.fill(material=quote_material(question=text), topics=listing)
-               for question, text in texts.items()}  # fmt: skip
+    prompts = {key: prompt.fill(material=quote_material(question=text), topics=listing)
+               for key, text in texts.items()}  # fmt: skip
     responses = ask_json(judge, [*prompts.values()], object_schema(topic=[*names]))
     topic_of = {}  # those without a readable reply are unclassified
-    for question, text in prompts.items():
+    for key, text in prompts.items():
         value = responses[text].value
-        topic_of[question] = value["topic"] if value else UNCLASSIFIED
+        topic_of[key] = value["topic"] if value else UNCLASSIFIED
     write_topics(options.to, topic_of)
     counts = Counter(topic_of.values())
     order = [*names, UNCLASSIFIED]

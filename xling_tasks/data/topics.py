@@ -31,20 +31,25 @@ def read_list(path: Path) -> tuple[str, ...]:
     return topics
 
 
-def write_topics(path: Path, topic_of: dict[str, str]) -> None:
-    """Write question -> topic, a JSON object a line."""
-    rows = ({"question_id": question, "topic": topic} for question, topic in topic_of.items())
+Topics = dict[tuple[str, str], str]
+"""Dataset (empty: any) and question -> topic; two datasets may number their questions alike."""
+
+
+def write_topics(path: Path, topic_of: Topics) -> None:
+    """Write the topic of each question, a JSON object a line."""
+    rows = ({"dataset": dataset, "question_id": question, "topic": topic}
+            for (dataset, question), topic in topic_of.items())  # fmt: skip
     write_new(path, jsonl(rows))
 
 
-def read_topics(path: Path) -> dict[str, str]:
-    """Read question -> topic, as `xling topics` writes it, or by hand."""
-    topic_of: dict[str, str] = {}
+def read_topics(path: Path) -> Topics:
+    """Read topics as `xling topics` writes them, or by hand."""
+    topic_of: Topics = {}
     for number, row in json_objects(path):
         question, topic = row.get("question_id"), row.get("topic")
         if question is None or not isinstance(topic, str) or not topic.strip():
             raise DataError(f"{path}, line {number}: question_id and a text as topic are expected")
-        if topic_of.setdefault(str(question), topic) != topic:
+        if topic_of.setdefault((str(row.get("dataset", "")), str(question)), topic) != topic:
             raise DataError(f"{path}, line {number}: question {question!r} has two topics")
     if not topic_of:
         raise DataError(f"{path}: has no questions")

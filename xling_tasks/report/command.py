@@ -52,7 +52,9 @@ def make_record(options: argparse.Namespace) -> Record:
     chosen = lists.check_options(options)
     topics = None if options.topics is None else read_topics(options.topics)
     models = read_models(options.folders, options.family)
-    requested = (key for model in models for task in model.tasks for key in task.ids)
+    tasks = [task for model in models for task in model.tasks]
+    requested = ((name, key) for task in tasks for key in task.ids
+                 for name in ("", task.task_key.dataset))  # fmt: skip
     if topics is not None and topics.keys().isdisjoint(requested):
         raise SettingError(f"--topics {options.topics}: has none of these questions")
     prices = dict(map(parse_price, getattr(options, "price", ())))

@@ -11,6 +11,7 @@ from xling_metrics.stats.proportions import wilson
 
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, MetricKey, metric_key_of
 from xling_tasks.data.dataset_info import MMEDBENCH, XLINGHEALTH
+from xling_tasks.data.topics import Topics
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, rank
@@ -54,7 +55,7 @@ def make_record(
     options: Options,
     *,
     people: Annotations | None = None,
-    topics: Mapping[str, str] | None = None,
+    topics: Topics | None = None,
     prices: costs.Prices | None = None,
 ) -> Record:
     """Return all numbers of a report; those of one model do not depend on the others.
@@ -63,7 +64,7 @@ def make_record(
         models: What runs found.
         options: How verdicts are made.
         people: People's labels, which correct the judge's.
-        topics: Question -> topic; None for the categories that prompts have.
+        topics: Topics of questions; None for the categories that prompts have.
         prices: Model -> dollars for a million tokens sent and received.
     """
     verdicts = [verdict for model in models for verdict in make_verdicts(model, options, people)]
@@ -108,11 +109,13 @@ def make_scores(task: Task, options: Options, names: Iterable[str]) -> Iterator[
 
 
 def _topic_scores(
-    tasks: Iterable[Task], options: Options, topics: Mapping[str, str] | None
+    tasks: Iterable[Task], options: Options, topics: Topics | None
 ) -> Iterator[Score]:
     """Yield primary metrics over the questions of each topic, or of each category of prompts."""
     for task in tasks:
-        labels = task.categories if topics is None else topics
+        labels, datasets = task.categories, ("", task.task_key.dataset)
+        if topics is not None:
+            labels = {key: topic for (name, key), topic in topics.items() if name in datasets}
         by_question = [labels.get(key, "without one") for key in task.ids]
         criterion = CRITERIA[task.task_key.criterion]
         if not criterion.by_topic or labels.keys().isdisjoint(task.ids):
