@@ -259,6 +259,8 @@ def test_languages_may_be_named_in_many_ways(tmp_path):
     assert list(languages_of(tmp_path, *names)) == ["pt", "sw", "he", "id", "hi"]
     flores = ["question_arb_Arab", "question_hin_Deva", "question_zho_Hans", "question_zho_Hant"]
     assert list(languages_of(tmp_path, *flores)) == ["ar", "hi", "zh", "zh-Hant"]
+    (expert,) = loaded(tmp_path, [{"question_en": "a?", "Expert answer (English)": "b"}]).questions
+    assert expert.texts["en"] == {"question": "a?", "answer": "b"}
     norwegian = ["question_nb", "Question (Norwegian Nynorsk)", "question_nor"]
     assert list(languages_of(tmp_path, *norwegian)) == ["nb", "nn", "no"]
     assert languages_of(tmp_path, "question_en_GB".replace("en_GB", "ckb")) == {"ckb": "Arab"}

@@ -67,7 +67,7 @@ def normalize_column(name: str) -> str:
     name = unicodedata.normalize("NFKC", name).lower()
     name = re.sub(r"[\W_]+", "_", name).strip("_")
     # `answer_idx` is MedQA's and MMedBench's.
-    return name.replace("reference_answer", "answer").replace("answer_idx", "correct")
+    return re.sub("(?:reference|expert)_answer", "answer", name).replace("answer_idx", "correct")
 
 
 def unknown_language(word: str) -> str:
