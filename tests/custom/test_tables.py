@@ -171,6 +171,9 @@ def test_cells_that_are_read_as_they_are_shown(tmp_path, cell, number_format, te
 
 def test_a_written_table_reads_back(tmp_path):
     row = {"id": "1", "question_en": "a\rb", "answer_en": 'c, "d"\n\ne'}
+    write_rows(tmp_path / "own.xlsx", [{**row, "question_en": "a\vb"}])
+    (question,) = load_custom_dataset(str(tmp_path / "own.xlsx")).questions
+    assert question.texts["en"] == {"question": "a\nb", "answer": row["answer_en"]}
     write_rows(tmp_path / "own.csv", [row])
     (question,) = load_custom_dataset(str(tmp_path / "own.csv")).questions
     assert question.texts["en"]["answer"] == row["answer_en"]

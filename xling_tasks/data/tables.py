@@ -329,7 +329,8 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if ending == ".csv":  # with a mark, without which Excel takes UTF-8 for another encoding
             frame.to_csv(path, index=False, encoding="utf-8-sig", lineterminator="\r\n")
-        elif ending == ".xlsx":
+        elif ending == ".xlsx":  # no cell can hold Word's line break within a paragraph
+            frame = frame.replace("[\0-\x08\x0b\x0c\x0e-\x1f]", "\n", regex=True)
             frame.to_excel(path, index=False, sheet_name="questions")
         elif ending == ".parquet":
             frame.to_parquet(path, index=False)
