@@ -173,7 +173,6 @@ def test_the_next_step(tmp_path, checked, capsys):
     main(["data", "check", str(path)])
     shown = capsys.readouterr().out
     assert f'"data_dir": "{path}"' in shown and "--tasks xling_custom_correctness" in shown
-    assert "--output_path g_out" in shown and "Then: xling report g_out" in shown
 
 
 def test_what_cannot_be_read_at_all(tmp_path, capsys, checked):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from annotating import xling
 from builders import STAMP, write_run
-from in_memory import exam
+from in_memory import exam, sample, task
 
 from xling_tasks.errors import DataError
 from xling_tasks.logs.newest import find_models
@@ -39,6 +40,20 @@ def test_a_copy_with_equal_content_is_one_run(tmp_path):
         shutil.copy(samples, samples.with_name(f"{samples.stem} (1).jsonl"))
     assert verdict(out) == ("worse", 100, [])
     assert verdict(out, shutil.copytree(out, tmp_path / "again")) == ("worse", 100, [])
+
+
+def test_each_file_of_users_questions_is_a_dataset(tmp_path):
+    """Their tasks have one name for every file, and the later run is not the newer one."""
+    for dataset, hour in (("ward", 3), ("night", 4), ("ward", 5)):
+        rows = [sample(0, chrf=float(hour))]
+        (made,) = task("correctness", ["en"], rows, dataset, chrf=True).values()
+        stamp = f"2026-01-02T0{hour}-04-05.6"
+        write_run(tmp_path, {"xling_custom_correctness_en": made}, stamp=stamp)
+    (model,) = find_models([tmp_path])
+    assert [found.task_key.dataset for found in model.tasks.values()] == ["ward", "night"]
+    assert [note["path"][-15:] for note in model.notes] == ["03-04-05.6.json"]
+    with pytest.raises(DataError, match="one name .night, ward.; choose with --datasets"):
+        xling("annotate", tmp_path, "--to", tmp_path / "page.html")
 
 
 def test_compressed_samples_are_read(tmp_path):

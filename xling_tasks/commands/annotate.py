@@ -227,7 +227,14 @@ def _newest(options: argparse.Namespace, criteria: set[str]) -> list[tuple[Any, 
         raise DataError(f"{options.out_dir}: no samples of {names}. {hint}")
     present = (key.dataset for key, _ in newest)
     datasets = chosen("--datasets", options.datasets, present, "no samples")
-    return [(key, task) for key, task in newest if key.dataset in datasets]
+    chosen_tasks = [(key, task) for key, task in newest if key.dataset in datasets]
+    if len({task.task for _, task in chosen_tasks}) < len(chosen_tasks):
+        names = ", ".join(dict.fromkeys(key.dataset for key, _ in chosen_tasks))
+        raise DataError(
+            f"{options.out_dir}: several files with tasks of one name ({names}); choose with "
+            "--datasets, and write a page for each"
+        )
+    return chosen_tasks
 
 
 def draw(items: Sequence[Item], language: str, n: int, seed: int) -> list[Item]:

@@ -20,7 +20,6 @@ from xling_tasks.data.custom.data_checks import (
 )
 from xling_tasks.data.custom.dataset import (
     RUBRIC_SAMPLE,
-    dataset_name,
     find_files,
     read_custom_dataset,
 )
@@ -178,6 +177,7 @@ _TASKS = (
     ("xling_custom_verifiability", "the model says which answers are right; no judge is needed"),
     ("xling_custom_consistency", "answers to one question are compared; no judge is needed"),
 )  # fmt: skip
+_SAVE = "--apply_chat_template --output_path out --log_samples"
 _JUDGE = {"model": "local-chat-completions", "model_args": {"model": "...", "base_url": "..."}}
 
 
@@ -189,19 +189,17 @@ def next_steps(path: Path, counts: Mapping[str, Mapping[str, int]], refused: boo
     used = [task for task, _ in _TASKS if any(counts.get(task, {}).values())]
     if used and used[0] == "xling_custom_mcqa":
         used = used[:1]  # the other tasks ask its questions without their options
-    to = shlex.quote(f"{dataset_name(path)}_out")  # in one folder the newest run of a task counts
     for task, description in _TASKS:
         if task in used[:2]:
             argument = f"data_dir={path}"
             if "a judge " in description:
                 argument = json.dumps({"data_dir": str(path), "judge": _JUDGE}, ensure_ascii=False)
             command = (
-                f"lm_eval --model ... --tasks {task} --metadata {shlex.quote(argument)} "
-                f"--apply_chat_template --output_path {to} --log_samples"
+                f"lm_eval --model ... --tasks {task} --metadata {shlex.quote(argument)} {_SAVE}"
             )
             yield f"{'Next' if task == used[0] else 'or'}: {command} ({description})"
     if used:
-        yield f"Then: xling report {to}"
+        yield "Then: xling report out"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -115,27 +115,34 @@ def named_folder(item: Path | str) -> tuple[str, Path]:
 def _newest(
     runs: Sequence[tuple[Path, Results]], groups: Sequence[TaskGroup]
 ) -> tuple[dict[str, TaskResults], list[dict[str, Any]]]:
-    """Return the newest result of each task; of two of one time, the one that was read last."""
-    newest: dict[str, tuple[Path, Results]] = {}
+    """Return the newest result of each task; of two of one time, the one that was read last.
+
+    The tasks over users' own questions have one name for every file; each file is another dataset.
+    """
+    newest: dict[tuple[str, str], tuple[Path, Results]] = {}
     older: dict[tuple[str, str], list[str]] = {}
     seen: set[str] = set()
     for folder, run in sorted(runs, key=lambda pair: pair[1].stamp):
         if run.digest in seen:  # a copy
             continue
         seen.add(run.digest)
-        for task in run.places:
-            if task in newest and _is_read(run, task, groups):
-                other_folder, other = newest[task]
+        for task, subject in run.places.items():
+            key = task, subject.dataset if subject else ""
+            if key in newest and _is_read(run, task, groups):
+                other_folder, other = newest[key]
                 names = (str(other.path), str(run.path))
                 if other_folder == folder:
                     names = str(other.path.relative_to(other_folder)), run.path.name
                 older.setdefault(names, []).append(task)
-            newest[task] = folder, run
+            newest[key] = folder, run
     notes = [
         {"kind": "unused_run", "path": path, "newer": newer, "tasks": tasks}
         for (path, newer), tasks in older.items()
     ]
-    return {task: TaskResults(task, run) for task, (_, run) in newest.items()}, notes
+    tasks: dict[str, TaskResults] = {}
+    for (task, dataset), (_, run) in newest.items():
+        tasks[f"{task} ({dataset})" if task in tasks else task] = TaskResults(task, run)
+    return tasks, notes
 
 
 def _names(runs: Mapping[tuple[str, str], Results]) -> dict[tuple[str, str], str]:

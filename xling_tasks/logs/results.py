@@ -239,12 +239,12 @@ def read_results(out: Path) -> list[Results]:
 
 def newest_tasks(out: Path, criteria: Collection[str]) -> list[tuple[TaskKey, TaskResults]]:
     """Return the newest results of one model's tasks of some criteria, with samples; by name."""
-    newest: dict[str, tuple[TaskKey, TaskResults]] = {}
+    newest: dict[tuple[str, str], tuple[TaskKey, TaskResults]] = {}
     for run in read_results(out):
         for name, task_key in run.places.items():
             task = TaskResults(name, run)
             if task_key and task_key.criterion in criteria and task.samples.path.is_file():
-                newest[name] = task_key, task
+                newest[name, task_key.dataset] = task_key, task
     refuse_mixed_models(out, (task.run for _, task in newest.values()))
     return [newest[name] for name in sorted(newest)]
 
