@@ -314,6 +314,27 @@ def test_tasks_and_metrics_of_one_model_are_named(tmp_path):
     assert set(rows(content)) == {("sim_sent", "hi")}
 
 
+def test_a_file_of_users_is_compared_with_itself_where_a_run_has_two(tmp_path):
+    def asked(dataset, seed):
+        (made,) = task("mcqa", ["en"], [sample(i, acc=float(x > 0.2)) for i, x in
+                                        enumerate(noise(seed))], dataset, acc=True).values()  # fmt: skip
+        return {"xling_custom_mcqa_en": made}
+
+    a, b = write(tmp_path / "a", asked("ward", 1)), write(tmp_path / "b", asked("ward", 2))
+    write(tmp_path / "a", asked("night", 3), stamp="2026-01-02T09-04-05.6")
+    content = compare(a, b)
+    assert [row["dataset"] for row in content["comparisons"]] == ["ward"]
+    (only,) = remarks(content, "only_in")
+    assert of(only, "model names") == ["a", ["xling_custom_mcqa_en (night)"]]
+
+
+def test_a_run_whose_judge_gave_no_label_is_compared_in_what_it_has(tmp_path):
+    silent = [np.full(30, value) for value in (True, False)]
+    runs = [[correctness(code, noise(1) < 0.1, silent=lost) for code in ("en", "hi")]
+            for lost in silent]  # fmt: skip
+    assert verdicts(compare_tasks(tmp_path, *runs))["usable", "hi"]["value"] == 1.0
+
+
 def test_names_and_the_same_model_twice(tmp_path):
     tasks = similar("en", noise(1))
     a, b = write(tmp_path / "a", tasks), write(tmp_path / "b", tasks)

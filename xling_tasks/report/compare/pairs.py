@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
@@ -52,8 +53,8 @@ def shared_tasks(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Share
     Those are the metrics asked for, else primary ones and those with a direction; of coverage
     primary ones only.
     """
-    remaining = {task.results.task: task for task in b.tasks}
-    two = [(x, remaining[x.results.task]) for x in a.tasks if x.results.task in remaining]
+    own, remaining = _tasks_by_name(a, b)
+    two = [(task, remaining[name]) for name, task in own.items() if name in remaining]
     two.sort(key=lambda pair: (rank(pair[0].task_key.language), pair[0].results.task))
     stems = {name: metric_key_of(x.task_key, name)[0].metric for x, _ in two for name in x.scores}
     for word in wanted or ():
@@ -74,6 +75,19 @@ def shared_tasks(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Share
         if names and rows.ids and other.ids:
             compared.append((rows, other, names))
     return compared
+
+
+def _tasks_by_name(a: Model, b: Model) -> list[dict[str, Task]]:
+    """Return the tasks of both; with the dataset where one name is over several files of users."""
+    models = [a.tasks, b.tasks]
+    counts = [Counter(task.results.task for task in tasks) for tasks in models]
+
+    def name_of(task: Task) -> str:
+        name = task.results.task
+        is_single = max(count[name] for count in counts) == 1
+        return name if is_single else f"{name} ({task.task_key.dataset})"
+
+    return [{name_of(task): task for task in tasks} for tasks in models]
 
 
 def align(both: Sequence[Shared]) -> tuple[list[Pair], list[str], list[Remark]]:
@@ -134,7 +148,7 @@ def find_remarks(a: Model, b: Model, names: tuple[str, str]) -> Iterator[Remark]
         if values[0] != values[1]:
             row = {"models": list(names), "what": what, "values": list(map(", ".join, values))}
             yield Remark("settings_between_models", row)
-    tasks = [{task.results.task: task for task in model.tasks} for model in (a, b)]
+    tasks = _tasks_by_name(a, b)
     for name, own, other in zip(names, tasks, reversed(tasks), strict=True):
         if single := sorted(own.keys() - other.keys()):
             yield Remark("only_in", {"model": name, "names": single})

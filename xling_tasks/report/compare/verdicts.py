@@ -181,8 +181,9 @@ def _explore(kind: str, key: Key, metrics: Metrics, level: float) -> Contrast | 
         return None
     if not CRITERIA[metric_key.criterion].metric(metric_key.metric).across_languages:
         return None
-    groups = _change(key, metrics, ("", "")).groups if name in pair.a.endpoints else None
-    if groups is None:
+    if name in pair.a.endpoints and name in pair.b.endpoints:
+        groups = _change(key, metrics, ("", "")).groups
+    else:
         english, english_name = metrics[metric_key, ENGLISH]
         groups = (
             Group(1, pair.b, name), Group(-1, english.b, english_name),
