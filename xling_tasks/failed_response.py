@@ -21,7 +21,7 @@ BY_LANGUAGE = "by_language"
 RESPONSES = "n_responses"
 """Key under which samples record what became of their responses."""
 
-TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
+TRUNCATED = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 """Finish reasons of responses that were cut off at `max_gen_toks` or at the end of the context."""
 
 NO_ROOM = "no room left by thinking"

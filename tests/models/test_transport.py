@@ -161,9 +161,9 @@ def test_html_to_everything_ends_the_run_in_words_after_the_first_few(
 
 
 @roles
-@pytest.mark.parametrize("status", [401, 402])
+@pytest.mark.parametrize("status", [401, 402, 429])
 def test_a_wrong_key_or_no_credit_ends_the_run_at_the_first(service, role, ask, status):
-    served = service(lambda p, n: (status, {}, b'{"error": {"message": "no"}}'))
+    served = service(lambda p, n: (status, {}, b'{"error": {"code": "insufficient_quota"}}'))
     with pytest.raises(BackendError, match=f"check the API key.*status {status}"):
         ask(served, [f"Pregunta {i} sobre la salud." for i in range(50)])
     assert len(served.prompts) <= 4  # as many as are under way
@@ -204,12 +204,13 @@ BLOCKS = {
     "dashscope": {"code": "data_inspection_failed", "message": "inappropriate content"},
     "deepseek": {"error": {"message": "Content Exists Risk", "code": "invalid_request_error"}},
     "zhipu": {"contentFilter": [{"level": 1, "role": "user"}], "error": {"code": "1301"}},
+    "openrouter": {"error": {"code": 403, "message": "Input was flagged"}},
 }
 
 
 def refusing(service, body, word="uno"):
-    data = json.dumps(body).encode()
-    return service(lambda p, n: (400, {}, data) if word in p else whole())
+    data, status = json.dumps(body).encode(), 403 if "flagged" in str(body) else 400
+    return service(lambda p, n: (status, {}, data) if word in p else whole())
 
 
 @roles
@@ -228,9 +229,20 @@ def test_a_harmless_prompt_tells_where_no_other_was_asked(service, quick):
     (response,) = ask_judge(served, ["uno"])
     assert response.outcome == CONTENT_FILTER
     assert served.prompts == ["uno", "uno", "uno", "Reply with the word: ready"]
-    # A service that refuses everything blocks nothing.
-    served = refusing(service, {"error": "unknown parameter"}, word="")
-    assert [r.outcome for r in ask_judge(served, ["one", "two"])] == [REQUEST_FAILED] * 2
+
+
+@roles
+@pytest.mark.parametrize("status", [400, 403, 422])
+@pytest.mark.parametrize("answered", [0, 20])
+def test_a_service_that_refuses_a_harmless_prompt_too_ends_the_run(
+    service, quick, role, ask, status, answered
+):
+    """A parameter that a model does not take; credit that is gone within a run blocks nothing."""
+    refusal = (status, {}, b'{"error": "Your credit balance is too low"}')
+    served = service(lambda p, n: whole(f"Beba {n}.") if n <= answered else refusal)
+    with pytest.raises(BackendError, match=f"refuses a harmless prompt, too.*status {status}"):
+        ask(served, [f"Pregunta {i} sobre la salud." for i in range(60)])
+    assert len(served.prompts) <= answered + 4 * 4
 
 
 @roles
@@ -298,6 +310,7 @@ def test_a_service_that_stops_working_ends_the_run_and_says_why(service, quick, 
         (choice(None, "stop", reasoning="Hm"), "", "", "empty"),
         (choice("", "content_filter"), CONTENT_FILTER, "", "finish reason content_filter"),
         (choice(None, "stop", refusal="No."), CONTENT_FILTER, "", "finish reason stop"),
+        (choice("", "model_context_window_exceeded"), "", "", "no room left by thinking"),
         (choice([{"type": "reasoning", "text": "Hm"}, {"type": "text", "text": "Drink"},
                  {"type": "text", "text": " it."}]), "", "Drink it.", ""),
     ],
@@ -323,6 +336,11 @@ def test_tokens_and_thinking_as_the_harness_removes_it():
     lm = get_model("local-chat-completions")(**args)
     response = parse_body(lm, {"choices": [choice("", "length")], "usage": gemini})
     assert response.usage == {"prompt": 9, "completion": 256, "reasoning": 256}
+    # xAI's has it in the details, too, and not in the completion.
+    xai = {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135,
+           "completion_tokens_details": {"reasoning_tokens": 94}}  # fmt: skip
+    response = parse_body(lm, {**whole(), "usage": xai})
+    assert response.usage == {"prompt": 32, "completion": 103, "reasoning": 94}
     # Anthropic's form.
     lm = SimpleNamespace(parse_generations=lambda outputs: [p["text"] for p in outputs["content"]])
     body = {"content": [{"type": "text", "text": "Rest."}], "stop_reason": "max_tokens",

@@ -161,9 +161,9 @@ def parse_error_status(status: int, headers: Mapping[str, str], text: str) -> Fa
     lower = text[:10_000].lower()
     if status in (400, 403, 422) and any(word in lower for word in _FILTERED):
         return FailedResponse(CONTENT_FILTER, "content filter")
-    if status in (401, 402):
+    if status in (401, 402) or "insufficient_quota" in lower:  # OpenAI's 429 without credit
         raise RequestFailed(f"status {status}", text, retry=False, kind="account")
-    of_prompt = status in (400, 413, 422)
+    of_prompt = status in (400, 403, 413, 422)
     for reason, words in _REFUSED.items():
         if of_prompt and any(word in lower for word in words):
             raise RequestFailed(reason, text, retry=False, kind="prompt")
@@ -173,8 +173,8 @@ def parse_error_status(status: int, headers: Mapping[str, str], text: str) -> Fa
     with contextlib.suppress(ValueError):
         wait = float(after)
     raise RequestFailed(
-        f"status {status}", text, retry=status >= 500 or status in (400, 408, 409, 425, 429, 499),
-        wait=max(0.0, wait), kind="prompt" if of_prompt else "service",
+        f"status {status}", text, wait=max(0.0, wait), kind="prompt" if of_prompt else "service",
+        retry=status >= 500 or status in (400, 403, 408, 409, 425, 429, 499),
     )  # fmt: skip
 
 
@@ -222,7 +222,7 @@ def parse_body(lm: Any, body: Any) -> ModelResponse:
 def _usage(usage: Any) -> dict[str, int]:
     """Return tokens by kind, of the fields of OpenAI's and Anthropic's services.
 
-    Gemini's endpoint counts thinking in the total alone (HELM #3804).
+    Gemini's endpoint counts thinking in the total alone (HELM #3804), xAI's in the details, too.
     """
     if not isinstance(usage, dict):
         return {}
@@ -238,5 +238,5 @@ def _usage(usage: Any) -> dict[str, int]:
         hidden = total - counts["prompt"] - counts["completion"]
         if hidden > 0:
             counts["completion"] += hidden
-            counts["reasoning"] = counts.get("reasoning", 0) + hidden
+            counts["reasoning"] = max(counts.get("reasoning", 0), hidden)
     return counts

@@ -14,8 +14,10 @@ from xling_tasks.failed_response import ModelResponse
 from xling_tasks.log import log
 from xling_tasks.secrets import redact_log
 
-BAD_REQUEST, RATE_LIMIT = "status 400", "status 429"
-MAX_BAD_REQUESTS = 3  # times that a prompt with status 400 is sent, before it counts as blocked
+RATE_LIMIT = "status 429"
+# Refusals of a prompt, and whether a filter's: OpenRouter's moderation has 403 (big-AGI #352).
+REFUSALS = {"status 400": True, "status 403": True, "status 422": False}
+MAX_REFUSALS = 3  # times that a prompt is sent before it counts as refused
 MAX_MALFORMED = 5  # bodies without a completion to one request, where no other got one either
 MAX_BACKOFF = 30.0  # seconds
 
@@ -75,8 +77,8 @@ class RetryPolicy:
         """Return whether a request is given up after an attempt, `seconds` after the first."""
         if not failure.retry or seconds >= self.deadline:
             return True
-        if failure.reason == BAD_REQUEST:
-            return attempt >= min(MAX_BAD_REQUESTS, self.attempts)
+        if failure.reason in REFUSALS:
+            return attempt >= min(MAX_REFUSALS, self.attempts)
         return attempt >= self.attempts and (self.strict or failure.reason != RATE_LIMIT)
 
 
@@ -85,10 +87,11 @@ class CircuitBreaker:
 
     Attributes:
         outstanding: Requests that wait for their response.
+        reasons: Failed attempts by reason.
     """
 
     def __init__(self, role: str, policy: RetryPolicy, concurrency: int) -> None:
-        self.role, self._policy, self._reasons = role, policy, Counter[str]()
+        self.role, self._policy, self.reasons = role, policy, Counter[str]()
         self._limit, self._responded, self.outstanding = max(10, 2 * concurrency), False, 0
         self._failed_in_row, self._malformed, self._ended = 0, 0, False
         self.begin()
@@ -98,7 +101,7 @@ class CircuitBreaker:
         self._attempts, self._since = 0, time.monotonic()
         if self._ended:
             self._failed_in_row, self._malformed, self._ended = 0, 0, False
-            self._reasons.clear()
+            self.reasons.clear()
 
     def record_response(self) -> None:
         """Count a response."""
@@ -110,10 +113,10 @@ class CircuitBreaker:
         self._attempts += 1
         if failure.kind == "malformed":
             self._malformed = max(self._malformed, attempt)
-        if failure.detail and not self._reasons[failure.reason]:
+        if failure.detail and not self.reasons[failure.reason]:
             detail = " ".join(redact_log(failure.detail[:2000]).split())[:200]
             log.warning("%s: %s: %s", self.role, failure.reason, detail)
-        self._reasons[failure.reason] += 1
+        self.reasons[failure.reason] += 1
 
     def record_failure(self, failure: RequestFailed) -> None:
         """Count a request that was given up."""
@@ -136,7 +139,7 @@ class CircuitBreaker:
         """Return the error that ends the run."""
         self._ended = True
         return ServiceUnavailable(
-            f"{self.role}: the service does not work ({reason}; {format_reasons(self._reasons)}). "
+            f"{self.role}: the service does not work ({reason}; {format_reasons(self.reasons)}). "
             "Everything so far is kept: start the same command again to go on"
         )
 

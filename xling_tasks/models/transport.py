@@ -21,11 +21,10 @@ from xling_tasks.failed_response import (
     REQUEST_FAILED,
     FailedResponse,
     ModelResponse,
-    is_failed,
 )
 from xling_tasks.harness.backends import clean_reply, speaks_chat
 from xling_tasks.models.http_api import ApiRequest, concurrency, is_api_backend, open_session, post
-from xling_tasks.models.retry import BAD_REQUEST, CircuitBreaker, RequestFailed, RetryPolicy, Settle
+from xling_tasks.models.retry import REFUSALS, CircuitBreaker, RequestFailed, RetryPolicy, Settle
 
 BATCH = 64  # requests that a local model is given at a time
 
@@ -40,7 +39,6 @@ class ModelClient:
         self.role, self.lm, self._batches = role, lm, batches
         self.policy = policy or RetryPolicy.from_args(args)
         self.breaker = CircuitBreaker(role, self.policy, concurrency(lm))
-        self._accepted: set[str] = set()  # arguments of requests that were answered
 
     def send(
         self, requests: Sequence[ApiRequest],
@@ -55,24 +53,14 @@ class ModelClient:
             ServiceUnavailable: If the service is.
         """
         responses: dict[int, ModelResponse] = {}
-        rejected: list[int] = []
 
         def settle(i: int, item: ModelResponse | RequestFailed) -> None:
-            if isinstance(item, RequestFailed) and item.reason == BAD_REQUEST:
-                rejected.append(i)
-                return
-            if isinstance(item, RequestFailed):
-                item = FailedResponse(REQUEST_FAILED, item.reason)
+            item = self._explain(requests[i], item) if isinstance(item, RequestFailed) else item
             responses[i] = item
             keep(i, item)
-            if not is_failed(item):
-                self._accepted.add(_arguments(requests[i]))
 
         self.breaker.begin()
         self._send(requests, settle)
-        for i in rejected:
-            responses[i] = self._explain_bad_request(requests[i])
-            keep(i, responses[i])
         self.breaker.check(len(requests))
         return [responses[i] for i in range(len(requests))]
 
@@ -82,6 +70,7 @@ class ModelClient:
         policy = replace(self.policy, attempts=attempts, strict=True, deadline=60.0)
         items: list[ModelResponse | RequestFailed] = []
         client = ModelClient(self.role, self.lm, {}, policy=policy)
+        client.breaker.reasons = self.breaker.reasons  # what was logged is not logged again
         client._send([request], lambda _, item: items.append(item))
         return items[0]
 
@@ -93,22 +82,25 @@ class ModelClient:
         elif requests:
             self._send_each(requests, settle)
 
-    def _explain_bad_request(self, request: ApiRequest) -> FailedResponse:
-        """Return what status 400 each time means: a filter, if others with the arguments pass.
+    def _explain(self, request: ApiRequest, failure: RequestFailed) -> FailedResponse:
+        """Return what a failure means: of a refused prompt, a filter if a harmless one passes.
 
         A filter's refusal has other words at every service, and most have no code of their own. If
-        no other request with these arguments was answered, a harmless one is sent to tell.
+        the harmless prompt is refused as well, the model does not take an argument, or the account
+        has no more credit: Anthropic and DashScope say so with status 400.
         """
-        arguments = _arguments(request)
-        if arguments not in self._accepted:
+        if failure.reason in REFUSALS:
             text = "Reply with the word: ready"
             messages = [{"role": "user", "content": text}]
             context = self.lm.apply_chat_template(messages) if speaks_chat(self.lm) else text
-            answer = self.probe(ApiRequest(context, request.gen_kwargs))
-            if isinstance(answer, RequestFailed):
-                return FailedResponse(REQUEST_FAILED, BAD_REQUEST)
-            self._accepted.add(arguments)
-        return FailedResponse(CONTENT_FILTER, "blocked (status 400)")
+            answer = self.probe(request._replace(context=context))
+            if answer.reason == failure.reason:
+                raise self.breaker.unavailable(
+                    "it refuses a harmless prompt, too; check the model's arguments and the account"
+                )
+            if isinstance(answer, ModelResponse) and REFUSALS[failure.reason]:
+                return FailedResponse(CONTENT_FILTER, f"blocked ({failure.reason})")
+        return FailedResponse(REQUEST_FAILED, failure.reason)
 
     def _send_each(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         """Send every request alone, in a thread: the caller may run an event loop itself."""
@@ -139,11 +131,10 @@ class ModelClient:
         async def work(session: Any) -> None:
             for i in unsent:
                 try:
-                    item: ModelResponse | RequestFailed = await self._request(session, requests[i])
+                    settle(i, await self._request(session, requests[i]))
                 except RequestFailed as failure:
-                    item = failure
                     self.breaker.record_failure(failure)
-                settle(i, item)
+                    await asyncio.to_thread(settle, i, failure)  # which may send a prompt itself
                 await asyncio.sleep(0)  # what came for others is kept before more is sent
 
         async with open_session(self.lm, self.policy.timeout) as session:
@@ -216,8 +207,3 @@ class ModelClient:
                 self.breaker.record_response()
                 for i, text in zip(batch, texts, strict=True):
                     settle(i, ModelResponse(text))
-
-
-def _arguments(request: ApiRequest) -> str:
-    arguments = {k: v for k, v in request.gen_kwargs.items() if k != "seed"}
-    return json.dumps(arguments, sort_keys=True, default=str)
