@@ -8,6 +8,7 @@ is not there is asked for once more in the same conversation.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ from xling_tasks.models.backend import Backend, Conversation
 from xling_tasks.readers.reasoning import strip_reasoning
 
 _REPAIR = "Reply with the JSON object that I asked for, complete, and nothing else."
-_TYPES = {"string": str, "boolean": bool, "integer": int}
+_TYPES: dict[str, Any] = dict(string=str, boolean=bool, integer=int, array=list, object=dict)
+_BACKSLASH = re.compile(r"(\\[\"\\/bfnrtu])|\\")  # of an escape in JSON, or a lone one (LaTeX)
 
 
 def quote_material(**texts: Any) -> str:
@@ -121,27 +123,35 @@ def read_numbered(pairs: Sequence[tuple[int, bool]], count: int) -> list[bool | 
 
 def find_object(response: str, schema: Mapping[str, Any], prompt: str = "") -> Any:
     """Return the last object in a response that fits the schema and does not quote the prompt."""
-    text, decoder, result, position = strip_reasoning(response) or "", json.JSONDecoder(), None, -1
+    text = _BACKSLASH.sub(lambda m: m[1] or r"\\", strip_reasoning(response) or "")
+    decoder, result, position = json.JSONDecoder(strict=False), None, -1  # lines may break
+    bare_prompt = prompt.replace("\\", "")
     while (position := text.find("{", position + 1)) >= 0:
         try:
             value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
+            value = fit(value, schema)
+        except (ValueError, LookupError, RecursionError):
             continue
-        if not fits(value, schema):
-            continue
-        if _quote(text[position:end])[1:-1] not in prompt:
+        if _quote(text[position:end])[1:-1].replace("\\", "") not in bare_prompt:
             result = value
         position = end - 1
     return result
 
 
-def fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Return whether a value fits a schema that `object_schema` or `array_schema` made."""
+def fit(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return a value as `object_schema` or `array_schema` have it; raise an error if it cannot be.
+
+    Judges whose service drops the schema write labels in another case, and quote numbers and true.
+    """
     if "enum" in schema:
-        return value in schema["enum"]
-    if isinstance(value, dict):
-        fields = schema.get("properties", {None: {}}).items()  # a list's schema has none
-        return all(name in value and fits(value[name], field) for name, field in fields)
-    if isinstance(value, list):
-        return schema["type"] == "array" and all(fits(item, schema["items"]) for item in value)
-    return type(value) is _TYPES.get(schema["type"])
+        return {label.casefold(): label for label in schema["enum"]}[str(value).strip().casefold()]
+    kind = schema["type"]
+    if isinstance(value, str) and kind in ("boolean", "integer"):
+        value = json.loads(value.lower())
+    if type(value) is not _TYPES[kind]:
+        raise ValueError(f"no {kind}")
+    if kind == "array":
+        return [fit(item, schema["items"]) for item in value]
+    if kind == "object":
+        return {name: fit(value[name], field) for name, field in schema["properties"].items()}
+    return value
