@@ -10,19 +10,23 @@ from __future__ import annotations
 import regex
 
 _NAME = (
-    r"(?:seed:|antml:)?(?:think|thinking|thoughts?|thought_process|reasoning|reason|reflection|"
-    r"scratchpad|analysis|internal_?monologue|cot)"
+    r"(?:seed:|antml:|mm:|longcat_)?(?:think|thinking|thoughts?|thought_process|reasoning|reason|"
+    r"reflection|scratchpad|analysis|internal_?monologue|cot)"
 )
 _TAG = regex.compile(
     rf"(?P<close></{_NAME}>|\[/{_NAME}\]|◁/{_NAME}▷|<\|?/?end_of_(?:thought|thinking)\|?>|"
-    r"<\|/think\|>|<unused95>|<\|begin_of_solution\|>)"
+    r"<\|/think\|>|<unused95>|<\|begin_of_solution\|>|<channel\|>|<\|END_THINKING\|>|"
+    r"<\|inner_suffix\|>)"
     rf"|(?P<heading>\[(?!think|thought){_NAME}\])"
     rf"|<{_NAME}(?:\s[^<>]{{0,80}})?>|\[{_NAME}\]|◁{_NAME}▷"
-    r"|<\|?begin_of_(?:thought|thinking)\|?>|<\|think\|>|<unused94>",
+    r"|<\|?begin_of_(?:thought|thinking)\|?>|<\|think\|>|<unused94>|<\|channel>|"
+    r"<\|START_THINKING\|>|<\|inner_prefix\|>",
     regex.I,
 )
 # The channels of OpenAI's open models, with their tokens and without.
-_FINAL_CHANNEL = regex.compile(r"<\|channel\|>\s*final\b[^<]{0,40}(?:<\|message\|>)?", regex.I)
+_FINAL_CHANNEL = regex.compile(
+    r"<\|channel\|>\s*final\b(?:[^<]{0,40}<\|(?:constrain|message)\|>)*", regex.I
+)
 _OTHER_CHANNEL = regex.compile(r"<\|channel\|>\s*(?:analysis|commentary)\b", regex.I)
 _BARE_CHANNEL = regex.compile(r"\s*analysis(?=\p{Lu})")
 _BARE_FINAL = "assistantfinal"
