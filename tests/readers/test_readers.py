@@ -13,12 +13,11 @@ import yaml
 
 from xling_tasks.readers import read_letters, read_verdict
 from xling_tasks.readers.choices import GUARDS, RULES, ChoiceReader
-from xling_tasks.readers.patterns import load_rules
+from xling_tasks.readers.patterns import TABLE
 from xling_tasks.readers.text import load_words
 
 CASES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
 LANGUAGES = CASES["languages"]
-TABLE = load_rules()
 OPTIONS = {"A": "Aspirin", "B": "Ibuprofen", "C": "Paracetamol", "D": "Naproxen"}
 VERDICTS = {"yes": 1, "no": 0, "none": None}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from xling_metrics.yaml_file import read_yaml
 
-TABLE = Path(__file__).with_name("rules.yaml")
+TABLE: dict[str, Any] = dict(read_yaml(Path(__file__).with_name("rules.yaml")))
 
 WORD_KINDS = (
     *("not", "or", "if", "wait", "unsure", "rather", "but", "maybe", "hearsay", "none", "wrong"),
@@ -33,22 +33,15 @@ _WORD = re.compile(r"[a-z_]+")
 _SET_OR_WORD = re.compile(r"\[[^\]]*\]|(?<!\?P<)\b[a-z_]+")
 
 
-@functools.cache
-def load_rules() -> dict[str, Any]:
-    """Load the table of rules."""
-    return dict(read_yaml(TABLE))
-
-
 def load_patterns(section: str) -> dict[str, re.Pattern[str]]:
     """Compile the patterns of a section of the table, by name."""
-    rows = load_rules()[section].items()
+    rows = TABLE[section].items()
     return {k: compile_pattern(row if isinstance(row, str) else row["pattern"]) for k, row in rows}
 
 
 @functools.cache
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern of words into a regular expression over `SIGNS`."""
-    parts = load_rules()["parts"]
 
     def expand(text: str) -> str:
         for words, group in _GROUPS:
@@ -59,9 +52,9 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         text = match[0]
         if text.startswith("["):
             return _WORD.sub(lambda word: signs(word[0]), text)
-        return _ANCHORS.get(text) or SIGNS.get(text) or f"(?:{expand(parts[text])})"
+        return _ANCHORS.get(text) or SIGNS.get(text) or f"(?:{expand(TABLE['parts'][text])})"
 
     def signs(word: str) -> str:
-        return SIGNS.get(word) or "".join(map(signs, parts[word].strip("[]").split()))
+        return SIGNS.get(word) or "".join(map(signs, TABLE["parts"][word].strip("[]").split()))
 
     return re.compile(expand(pattern), re.M)
