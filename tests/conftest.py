@@ -133,7 +133,7 @@ def run_one(run: Callable[..., dict[str, Any]]) -> Callable[..., builders.OfTask
     return run_one_
 
 
-GREETINGS = ("Reply with the word: ready", 'Reply with this JSON object: {"ready": true}')
+GREETINGS = ("Reply with the word: ready", 'Reply with this JSON object: {"ready": "yes"}')
 
 
 class Served(Loopback):

@@ -42,7 +42,7 @@ def reply(prompt: str) -> str:
     if match := re.search(r"^Text: (.+)\n\nTranslation:", prompt, re.M | re.S):
         known = [own for own in english_of() if own in match[1]]
         return " ".join(english_of()[own] for own in sorted(known, key=match[1].index))
-    return '{"ready": true}' if '"ready"' in prompt else "ready"
+    return '{"ready": "yes"}' if '"ready"' in prompt else "ready"
 
 
 class Judge:

@@ -15,7 +15,12 @@ from xling_tasks.failed_response import REQUEST_FAILED, FailedResponse, ModelRes
 from xling_tasks.models import judge_items
 from xling_tasks.models.answer_extractor import LetterRequest, YesNoRequest, extract_answers
 from xling_tasks.models.judge import JudgeInput, find_last_option, label_answers
-from xling_tasks.models.structured_output import find_object, object_schema, quote_material
+from xling_tasks.models.structured_output import (
+    array_schema,
+    find_object,
+    object_schema,
+    quote_material,
+)
 
 PROMPTS = PromptTemplates()
 FORMS = cases("judge_forms")
@@ -161,6 +166,15 @@ def test_rubrics_in_batches():
     judge = Judge(reply)
     (results,) = judge_items.grade_items([item], prompt("rubric"), judge, 2)
     assert [r.met for r in results] == [True, False, True] and len(judge.batches[0]) == 2
+
+
+def test_every_field_of_a_schema_has_a_type():
+    """OpenAI refuses the whole request otherwise (clawpatch #60)."""
+    labels = {"type": "string", "enum": ["YES", "NO"]}
+    schema = object_schema(says=["YES", "NO"], all=array_schema(["YES", "NO"]), n="integer")
+    fields = {"says": labels, "all": {"type": "array", "items": labels}, "n": {"type": "integer"}}
+    assert schema == {"type": "object", "properties": fields, "required": ["says", "all", "n"],
+                      "additionalProperties": False}  # fmt: skip
 
 
 def extract(request, name, **says):

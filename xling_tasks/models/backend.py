@@ -80,10 +80,10 @@ class Backend:
         """Whether a chat service takes a JSON schema for its responses; probed once."""
         if not (self.chat and is_api_backend(self.lm)):
             return False
-        schema = {"type": "object", "properties": {"ready": {"type": "boolean"}},
+        schema = {"type": "object", "properties": {"ready": {"type": "string", "enum": ["yes"]}},
                   "required": ["ready"], "additionalProperties": False}  # fmt: skip
         kwargs = {**self.gen_kwargs(), "max_gen_toks": 64, **response_format(schema)}
-        (request,) = self.requests(['Reply with this JSON object: {"ready": true}'], kwargs)
+        (request,) = self.requests(['Reply with this JSON object: {"ready": "yes"}'], kwargs)
         answer = self.client.probe(request)
         if isinstance(answer, RequestFailed) and answer.kind != "prompt":  # trouble, no refusal
             answer = self.client.probe(request, attempts=3)

@@ -52,7 +52,7 @@ def array_schema(items: Any) -> dict[str, Any]:
 def _field(field: Any) -> dict[str, Any]:
     if isinstance(field, str):
         return {"type": field}
-    return {"enum": field} if isinstance(field, list) else field
+    return {"type": "string", "enum": field} if isinstance(field, list) else field
 
 
 class JsonResponse(NamedTuple):
