@@ -44,6 +44,9 @@ def test_another_model_or_other_arguments_share_nothing(serve):
     sent = served.requests[-1]
     assert sent["temperature"] == 0 and sent["max_tokens"] == 1024 and sent["stop"] == ["stop"]
     assert sent["messages"] == [{"role": "user", "content": "a"}]
+    warm = judge(served, temperature=1)
+    warm.generate(["a"])
+    assert served.requests[-1]["temperature"] == 1 and warm.signature.endswith("temperature:1")
 
 
 def test_no_cache(serve, own_cache):

@@ -58,10 +58,10 @@ class Backend:
         self.chat = (
             chat if isinstance(chat, bool) else speaks_chat(self.lm) or has_chat_template(self.lm)
         )
-        self.temperature = sent_temperature(self.lm, 0.0)
+        self.temperature = sent_temperature(self.lm, config.temperature)
         if self.temperature != 0:
-            log.warning("%s: this backend decodes at temperature %g for this model, whatever is "
-                        "asked for; no run can reproduce it", role, self.temperature)  # fmt: skip
+            log.warning("%s: asked at temperature %g; no run can reproduce its responses",
+                        role, self.temperature)  # fmt: skip
         folder = cache_folder(cache) if self.identity else None
         self._cache = open_cache(role, folder)
         batches = BatchInterface(role, self.lm, folder) if config.batch else None
@@ -110,7 +110,7 @@ class Backend:
         self, prompts: Sequence[str], *, until: Sequence[str] = (), min_tokens: int = 0,
         schema: Mapping[str, Any] | None = None,
     ) -> list[ModelResponse]:  # fmt: skip
-        """Return one greedy response per prompt, in order.
+        """Return one response per prompt, in order.
 
         Equal prompts are asked once, known ones not at all. A response is cached the moment it
         arrives; a prompt that fails fails alone, and is asked again by the next run.
@@ -164,11 +164,11 @@ class Backend:
         return requests
 
     def gen_kwargs(self, until: Sequence[str] = ()) -> dict[str, Any]:
-        """Return the generation arguments of a greedy response."""
+        """Return the generation arguments of a response."""
         # Some servers refuse an empty list of stops; this one ends a text anyway.
-        stops = list(until) or ["<|endoftext|>"]
-        max_tokens = self.config.max_gen_toks
-        return {"temperature": 0.0, "do_sample": False, "until": stops, "max_gen_toks": max_tokens}
+        stops, temperature = list(until) or ["<|endoftext|>"], self.config.temperature
+        return {"temperature": temperature, "do_sample": temperature > 0, "until": stops,
+                "max_gen_toks": self.config.max_gen_toks}  # fmt: skip
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ class ModelConfig:
     model_args: dict[str, Any] = field(default_factory=dict)  # as `--model_args`, without secrets
     batch_size: int | str | None = None  # as `--batch_size`; None leaves the backend's default
     max_gen_toks: int = 1024  # the most tokens of one response
+    temperature: float = 0.0  # Kimi K2.5 and later take 1 alone (kodus-ai PR 1120)
     apply_chat_template: bool | str = "auto"  # where the backend has one
     batch: bool = False  # whether it is asked by its service's batch interface
     both_orders: bool = False  # whether a judge is also asked with the two answers exchanged
@@ -72,6 +73,7 @@ class ModelConfig:
                            "a positive integer or 'auto'"),
             "apply_chat_template": (self.apply_chat_template in (True, False, "auto"),
                                     '"auto", true or false'),
+            "temperature": (isinstance(self.temperature, (int, float)), "a number"),
             "batch": (isinstance(self.batch, bool), "true or false"),
             "both_orders": (isinstance(self.both_orders, bool), "true or false"),
         }  # fmt: skip

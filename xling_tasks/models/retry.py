@@ -14,7 +14,6 @@ from xling_tasks.failed_response import ModelResponse
 from xling_tasks.log import log
 from xling_tasks.secrets import redact_log
 
-RATE_LIMIT = "status 429"
 # Refusals of a prompt, and whether a filter's: OpenRouter's moderation has 403 (big-AGI #352).
 REFUSALS = {"status 400": True, "status 403": True, "status 422": False}
 MAX_REFUSALS = 3  # times that a prompt is sent before it counts as refused
@@ -79,7 +78,7 @@ class RetryPolicy:
             return True
         if failure.reason in REFUSALS:
             return attempt >= min(MAX_REFUSALS, self.attempts)
-        return attempt >= self.attempts and (self.strict or failure.reason != RATE_LIMIT)
+        return attempt >= self.attempts and (self.strict or failure.reason != "status 429")
 
 
 class CircuitBreaker:
