@@ -10,13 +10,12 @@ import pytest
 from builders import task_of, write_run
 from sklearn.metrics import roc_auc_score
 
-from xling_tasks.data.published import FILE, published
 from xling_tasks.languages import language_name
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_record
 from xling_tasks.report.paper_tables import gap_pairs, make_tables
 from xling_tasks.report.paper_tests import anova_rows, pair_rows
-from xling_tasks.report.published import published_scores
+from xling_tasks.report.published import FILE, published, published_scores
 from xling_tasks.report.table import Estimate, Table, as_csv, format_cell
 from xling_tasks.report.verdicts import Options
 

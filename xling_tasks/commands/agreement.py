@@ -14,10 +14,10 @@ from xling_metrics.stats.agreement import (
 )
 
 from xling_tasks.commands.options import add_json
-from xling_tasks.data.published import published
 from xling_tasks.errors import user_path
 from xling_tasks.output import table
 from xling_tasks.report.annotation_files import FIDELITY, LABEL, Annotation, read_annotations
+from xling_tasks.report.published import published
 
 _NOTES = {
     LABEL: (

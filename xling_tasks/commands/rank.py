@@ -21,7 +21,6 @@ from xling_metrics.stats.agreement import pooled_agreement
 
 from xling_tasks.commands import options as arguments
 from xling_tasks.data.prompts import PromptFormat, PromptTemplates
-from xling_tasks.data.published import published
 from xling_tasks.errors import DataError, SettingError, did_you_mean, user_path
 from xling_tasks.failed_response import REQUEST_FAILED, logged_details
 from xling_tasks.harness.backends import responses_in
@@ -32,6 +31,7 @@ from xling_tasks.logs.results import newest_tasks
 from xling_tasks.models import structured_output as structured
 from xling_tasks.models.backend import load_backend
 from xling_tasks.output import Screen, csv_text, refuse_others, table, write_files
+from xling_tasks.report.published import published
 from xling_tasks.settings import Settings
 from xling_tasks.tasks.rationales import rationale_of
 

@@ -17,7 +17,6 @@ from xling_metrics.claims import claim_scores, information_f1
 
 from xling_tasks.commands import options as arguments
 from xling_tasks.data.prompts import PromptTemplates
-from xling_tasks.data.published import published
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.data.tables import text_lines
 from xling_tasks.errors import DataError, user_path
@@ -26,6 +25,7 @@ from xling_tasks.models.backend import Backend, load_backend
 from xling_tasks.models.judge_items import extract_claims, verify_claims
 from xling_tasks.models.translate.translator import Translator, load_translator
 from xling_tasks.output import many, table
+from xling_tasks.report.published import published
 from xling_tasks.safe_json import json_objects
 
 

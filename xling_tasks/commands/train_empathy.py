@@ -13,7 +13,6 @@ from xling_metrics.base import library_version
 from xling_metrics.classification import classification_scores
 
 from xling_tasks.commands.options import add_output, integer, read_metadata
-from xling_tasks.data.published import published
 from xling_tasks.errors import SettingError, refuse_unknown, user_path
 from xling_tasks.models.empathy import linear as empathy_linear
 from xling_tasks.models.empathy import training
@@ -33,6 +32,7 @@ from xling_tasks.models.empathy.data import (
     split,
 )
 from xling_tasks.output import refuse_others, table, writing
+from xling_tasks.report.published import published
 
 SHORT = ("ER", "IP", "EX")
 """The mechanisms as the papers abbreviate them."""

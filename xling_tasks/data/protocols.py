@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from xling_tasks.data.published import SOURCES
 from xling_tasks.errors import SettingError
 
 PUBLISHED = "published"
+SOURCES = {
+    "xlingeval": "arXiv:2310.13132",
+    "mmedbench": "arXiv:2402.13963",
+    "found_in_translation": "arXiv:2505.21999",
+}
+"""The papers by their key in protocols and in `report/published.csv`."""
 TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The temperatures over which XLingEval's tables A9, A10 and A11 average."""
 

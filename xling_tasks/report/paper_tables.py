@@ -14,11 +14,11 @@ from typing import Any
 from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH
 from xling_tasks.criteria.rates import COVERAGE, RATES
 from xling_tasks.data.dataset_info import DATASETS
+from xling_tasks.data.protocols import TEMPERATURES
 from xling_tasks.languages import BRANCH_GROUPS, in_order, language_name
 from xling_tasks.report import costs, words
 from xling_tasks.report.published import (
     MEAN,
-    TEMPERATURES,
     filtered_scores,
     published_scores,
 )

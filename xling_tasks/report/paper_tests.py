@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xling_tasks.data.published import PublishedScore, published
-from xling_tasks.report.published import published_model
+from xling_tasks.report.published import PublishedScore, published, published_model
 from xling_tasks.report.words import Row, unique
 
 _TABLES = {

@@ -1,16 +1,20 @@
-"""The papers' figures as scores, to stand beside those of a report."""
+"""The papers' figures, and as scores, to stand beside those of a report."""
 
 from __future__ import annotations
 
+import csv
+import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from xling_tasks.data.dataset_info import DATASETS
-from xling_tasks.data.published import PublishedScore, published
+from xling_tasks.data.protocols import SOURCES
+
+FILE = Path(__file__).with_name("published.csv")
 
 MEAN = "mean of 5"
-"""In place of a temperature: the unweighted mean over 0, 0.25, 0.5, 0.75 and 1."""
-TEMPERATURES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""In place of a temperature: the unweighted mean over those of the paper."""
 
 _MODELS = {"gpt-3.5-turbo": "GPT-3.5", "medalpaca-30b": "MedAlpaca-30b"}
 _RATIONALES = ("mmedbench_rationale", "mmedbench_rationale_ft")
@@ -24,6 +28,47 @@ _SETTINGS = {
 _LABELS = ("more_comprehensive", "less_comprehensive", "neither", "contradictory", "no_response")
 _VERIFIABILITY = {"accuracy": "acc", "auc": "auc_hard"}
 _VERIFIABILITY |= {f"{name}_sd": f"{metric}_sd" for name, metric in _VERIFIABILITY.items()}
+
+
+class PublishedScore(NamedTuple):
+    """One published number; fields are empty where the table does not tell them apart.
+
+    The table is called `(derived)` where the paper does not print the number, and it follows from
+    some that it prints. A language has two letters, or is `avg`, or `script:latin` and the like; a
+    metric that is no fraction ends in `_percent`.
+    """
+
+    source: str
+    table: str
+    model: str
+    setting: str
+    dataset: str
+    language: str
+    temperature: str
+    metric: str
+    value: float
+
+    @property
+    def citation(self) -> str:
+        """Paper and table."""
+        return f"{SOURCES[self.source]}, {self.table}"
+
+
+@functools.lru_cache(maxsize=4096)  # a report asks for each of its cells
+def published(**fields: str) -> tuple[PublishedScore, ...]:
+    """Return the scores whose fields have these values, in the file's order."""
+    return tuple(
+        score
+        for score in _read()
+        if all(getattr(score, name) == value for name, value in fields.items())
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _read() -> tuple[PublishedScore, ...]:
+    with FILE.open(encoding="utf-8", newline="") as handle:
+        rows: Iterator[dict[str, Any]] = csv.DictReader(handle)
+        return tuple(PublishedScore(**{**row, "value": float(row["value"])}) for row in rows)
 
 
 def published_model(name: str) -> str:

@@ -76,7 +76,7 @@ def test_points():
 
 def test_the_published_agreement_comes_out_of_the_published_ratings():
     """Six models in six languages: GPT-4 (Table 14) against people (Table 15) is 0.555."""
-    from xling_tasks.data.published import published
+    from xling_tasks.report.published import published
 
     def ratings(table):
         return {(f.model, f.language): f.value for f in published(source="mmedbench", table=table)}
