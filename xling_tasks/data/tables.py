@@ -271,6 +271,7 @@ def _read_csv(path: Path) -> Iterator[Table]:
             f"{path}, line {line}: not {encoding.upper()} (byte 0x{content[error.start]:02x}); "
             "save it as 'CSV UTF-8', or as XLSX"
         ) from error
+    text = re.sub(r"\Asep=[,;\t]", "", text, flags=re.I)  # Excel's line; rows keep their numbers
     header = re.sub(r'"[^"]*"', "", text).lstrip().partition("\n")[0]
     mark = max(",;\t", key=header.count)
     csv.field_size_limit(2**30)
