@@ -294,6 +294,28 @@ def test_only_what_moves_a_metric_counts(metric, english, other, unlike):
     )
 
 
+def test_languages_run_at_other_temperatures_than_english_are_not_compared():
+    """English at 0, 0.5 and 1; consistency counts at 1, which Hindi (0.5) and Spanish (0.25) lack."""
+    low, level = np.linspace(0.6, 0.8, 200), np.linspace(0.8, 1, 200)
+    rows = {
+        "en": {"sim_sent_t0.0": low, "sim_sent_t0.5": low, "sim_sent_t1.0": level},
+        "zh": {"sim_sent_t0.5": low, "sim_sent_t1.0": level, "sim_sent_t2.0": low},
+        "hi": {"sim_sent_t0.5": low}, "es": {"sim_sent_t0.25": low}, "fr": {"sim_1gram_t1.0": low},
+    }  # fmt: skip
+    tasks = [
+        task("consistency", [code], [
+            sample(i, **{name: float(own[i]) for name, own in columns.items()}) for i in range(200)
+        ], **dict.fromkeys(columns, True))
+        for code, columns in rows.items()
+    ]  # fmt: skip
+    found = {code: v for (_, code), v in verdicts_of(*tasks).items()}
+    assert found["zh"].verdict == "equivalent" and found["zh"].temperature == 1.0
+    for code, tau in (("hi", "0.5"), ("es", "0.25")):
+        assert (found[code].verdict, found[code].next) == ("not_comparable", "same_run")
+        assert found[code].differs == (("temperature", tau, "1"),) and found[code].family == 1
+    assert (found["fr"].verdict, found["fr"].reason) == ("not_comparable", "one_side")
+
+
 # Different questions in every language
 
 

@@ -126,26 +126,22 @@ class Criterion:
         rates = tuple(x.name for x in self.metrics.values() if x.higher_is_better is False)
         return self.submitted or Submitted(self.main, rates)
 
-    def endpoints_among(self, names: Iterable[str]) -> dict[str, Endpoint]:
+    def endpoints_among(
+        self, names: Iterable[str], english: Iterable[str] = ()
+    ) -> dict[str, Endpoint]:
         """Return the primary metrics of one task, as it calls them (`macro_f1_t0.0`).
 
-        They are at the lowest or highest temperature that there is. Of a task with several
-        languages there is one for every language, and none for their means.
+        They are at the lowest or highest temperature of English, whose metrics are given, so that
+        all languages are compared at one; of a task that has none of those, of its own. Of a task
+        with several languages there is one for every language, and none for their means.
         """
         endpoints: dict[str, Endpoint] = {}
-        parsed = {name: self.split(name) for name in names}
-        names_there = {x.metric for x in parsed.values()}
+        own, of_english = ({name: self.split(name) for name in x} for x in (names, english))
         for endpoint in self.endpoints:
-            choices = (endpoint.metric, *endpoint.instead)
-            chosen = next((name for name in choices if name in names_there), "")
-            by_name = {name: x for name, x in parsed.items() if x.metric == chosen}
-            taus = {x.temperature for x in by_name.values() if x.temperature is not None}
-            tau = None
-            if endpoint.at is not None and taus:
-                tau = min(taus) if endpoint.at == "lowest" else max(taus)
-            for name, x in by_name.items():
-                is_mean = self.several_languages and (x.language == AVERAGE or ":" in x.language)
-                if x.temperature == tau and not is_mean:
+            chosen = [name for name in _choose(endpoint, of_english) if name in own]
+            for name in chosen or _choose(endpoint, own):
+                language = own[name].language
+                if not self.several_languages or (language != AVERAGE and ":" not in language):
                     endpoints[name] = endpoint
         return endpoints
 
@@ -166,6 +162,19 @@ class Criterion:
         if stem in self.metrics and base not in self.metrics:
             return MetricName(stem, temperature, code)
         return MetricName(base, temperature, AVERAGE)
+
+
+def _choose(endpoint: Endpoint, parsed: Mapping[str, MetricName]) -> list[str]:
+    """Return which of a task's metrics are a primary metric, at the temperature that counts."""
+    metrics = {x.metric for x in parsed.values()}
+    choices = (endpoint.metric, *endpoint.instead)
+    chosen = next((name for name in choices if name in metrics), "")
+    found = {name: x.temperature for name, x in parsed.items() if x.metric == chosen}
+    taus = [tau for tau in found.values() if tau is not None]
+    tau = None
+    if endpoint.at is not None and taus:
+        tau = min(taus) if endpoint.at == "lowest" else max(taus)
+    return [name for name, temperature in found.items() if temperature == tau]
 
 
 DISPLAY = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PureWindowsPath as Path
 from typing import Any, NamedTuple
 
-from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, MetricKey, metric_key_of
+from xling_tasks.criteria import AVERAGE, CRITERIA, ENGLISH, Endpoint, MetricKey, metric_key_of
 from xling_tasks.criteria.rates import COVERAGE
 from xling_tasks.harness.arguments import TRANSPORT, kind_of, which_model
 from xling_tasks.logs.config_diff import Difference, find_differences
@@ -51,32 +51,64 @@ class Pair(NamedTuple):
 
 
 def compare_with_english(model: Model) -> Iterator[Comparison]:
-    """Yield every primary metric of every language but English."""
-    paired: set[tuple[int, str]] = set()
+    """Yield every primary metric of every language but English, the incomparable ones too.
+
+    Of a metric that English alone has, as without a judge or a translator, there are none.
+    """
     keys = {task.task_key for task in model.tasks}
-    for pair in pairs_with_english(model):
-        task, name, english, _ = pair
-        endpoint = task.endpoints.get(name)
+    measured = {
+        (task.task_key[:2], endpoint)
+        for task in model.tasks if task.task_key.language != ENGLISH
+        for endpoint in task.endpoints.values()
+    }  # fmt: skip
+    for task in model.tasks:
+        english, task_key = model.english_of(task), task.task_key
         # Probabilities of Yes (`_ll`) are another view of the answers that the model writes: where
         # both were run, those that users would read are concluded on.
-        criterion = task.task_key.criterion.removesuffix("_ll")
-        by_response = task.task_key._replace(criterion=criterion)
-        if endpoint is None or (by_response != task.task_key and by_response in keys):
+        by_response = task_key._replace(criterion=task_key.criterion.removesuffix("_ll"))
+        if english is None or (by_response != task_key and by_response in keys):
             continue
-        paired.add((id(task), name))
-        metric_key, language = pair.about
-        reason, differs = find_reason(task, english, metric_key, language)
-        yield Comparison(
-            model.name, metric_key, language, endpoint, pair.groups, task.task_key.parallel,
-            reason=reason, differs=differs,
-        )  # fmt: skip
-    for task in model.tasks:
-        for name, endpoint in task.endpoints.items():
-            metric_key, language = metric_key_of(task.task_key, name)
-            single = (id(task), name) not in paired and language != ENGLISH
-            if single and endpoint.agreement:
-                group = Group(1, task, name)
-                yield Comparison(model.name, metric_key, language, endpoint, (group,))
+        own, theirs = _primary_names(task), _primary_names(english)
+        of_english = [
+            (endpoint, task_key.language)
+            for endpoint, _ in theirs
+            if task_key.language and (task_key[:2], endpoint) in measured
+        ]
+        for endpoint, language in dict.fromkeys([*own, *of_english]):
+            if language != ENGLISH:
+                names = own.get((endpoint, language)), theirs.get((endpoint, ENGLISH))
+                yield _compare(model.name, task, english, endpoint, language, *names)
+
+
+def _primary_names(task: Task) -> dict[tuple[Endpoint, str], str]:
+    """Return the names of a task's primary metrics, by language."""
+    return {
+        (endpoint, metric_key_of(task.task_key, name)[1]): name
+        for name, endpoint in task.endpoints.items()
+    }
+
+
+def _compare(
+    model: str, task: Task, english: Task, endpoint: Endpoint, language: str,
+    name: str | None, english_name: str | None,
+) -> Comparison:  # fmt: skip
+    """Return one language's comparison, which says why if there is none; a name may be missing."""
+    name, base = name or english_name or "", english_name or name or ""
+    metric_key, base_key = (metric_key_of(task.task_key, x)[0] for x in (name, base))
+    groups: tuple[Group, ...] = Group(1, task, name), Group(-1, english, base)
+    if endpoint.agreement and english.scores.get(english_name or "") is None:
+        return Comparison(model, metric_key, language, endpoint, groups[:1])
+    reason, differs = find_reason(task, english, metric_key, language)
+    missing = name not in task.scores or base not in english.scores
+    if missing or metric_key.metric != base_key.metric:
+        reason = reason or ("one_side" if task.ids and english.ids else "no_samples")
+    elif metric_key != base_key:
+        own, wanted = (f"{key.temperature:g}" for key in (metric_key, base_key))
+        reason, differs = "unlike", (("temperature", own, wanted), *differs)
+    paired = task.task_key.parallel
+    return Comparison(
+        model, metric_key, language, endpoint, groups, paired, reason=reason, differs=differs
+    )
 
 
 def pairs_with_english(model: Model) -> Iterator[Pair]:

@@ -57,6 +57,7 @@ class Task:
         one_prompt: Whether all of several questions got one prompt.
         derived: The metrics that follow from outcomes, with their values.
         counted: Metric and way -> values with unparsed responses counted in another way.
+        english: The metrics of the same task in English, whose temperature counts.
     """
 
     model: str
@@ -72,6 +73,7 @@ class Task:
     one_prompt: bool = False
     derived: dict[str, float] = field(default_factory=dict)
     counted: dict[tuple[str, str], Column] = field(default_factory=dict)
+    english: Sequence[str] = ()
 
     @property
     def scores(self) -> dict[str, float | None]:
@@ -81,7 +83,7 @@ class Task:
     @property
     def endpoints(self) -> dict[str, Endpoint]:
         """The primary metrics among its metrics."""
-        return CRITERIA[self.task_key.criterion].endpoints_among(self.scores)
+        return CRITERIA[self.task_key.criterion].endpoints_among(self.scores, self.english)
 
     @property
     def directions(self) -> Mapping[str, bool | None]:
@@ -154,6 +156,19 @@ class Model:
     full: str
     tasks: list[Task]
     notes: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Let every task know the metrics of English."""
+        for task in self.tasks:
+            base = self.english_of(task)
+            task.english = () if base is None else tuple(base.scores)
+
+    def english_of(self, task: Task) -> Task | None:
+        """Return the same task in English; one with several languages itself."""
+        if not task.task_key.language:
+            return task
+        wanted = task.task_key._replace(language=ENGLISH)
+        return next((other for other in self.tasks if other.task_key == wanted), None)
 
 
 def read_models(

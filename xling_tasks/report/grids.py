@@ -99,11 +99,26 @@ def head_notes(column: Column, verdicts: Iterable[Row]) -> list[str]:
     if text.unit == "score":
         guessing = table["guessing"].format(chance=f"{text.chance:g}") if text.chance else ""
         notes.append(", ".join(filter(None, ["0 to 1", guessing])))
-    counts = sorted({v["n"] for v in verdicts if column_of(v) == column and v["n"]})
-    if counts:
+    rows = [v for v in verdicts if column_of(v) == column]
+    if taus := temperatures_of(rows):
+        notes.append(table["temperature"].format(tau=words.join(f"{tau:g}" for tau in taus)))
+    if counts := sorted({v["n"] for v in rows if v["n"]}):
         n = " to ".join(unique(f"{count:,}" for count in (counts[0], counts[-1])))
         notes.append(table["questions"][n != "1"].format(n=n))
     return notes
+
+
+def temperatures_of(verdicts: Iterable[Row]) -> list[float]:
+    """Return the temperatures of verdicts and scores that have a value."""
+    taus = {v["temperature"] for v in verdicts if v["value"] is not None}
+    return sorted(tau for tau in taus if tau is not None)
+
+
+def note_temperature(v: Row, among: Iterable[Row]) -> str:
+    """Return the temperature of a verdict where others of its column have another one."""
+    if v["value"] is None or len(temperatures_of(among)) < 2:
+        return ""
+    return str(words.words()["temperature"].format(tau=f"{v['temperature']:g}"))
 
 
 def capitalize(text: str) -> str:
@@ -111,12 +126,15 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def make_square(v: Row | None, value: Callable[[Row], str] = words.format_value) -> Square:
+def make_square(
+    v: Row | None, value: Callable[[Row], str] = words.format_value, among: Iterable[Row] = ()
+) -> Square:
     """Return the cell of a verdict, which links to what is said of it."""
     if v is None:
         return Square("not_measured")
     display = "" if v["value"] is None else value(v)
-    return Square(words.look(v), display, href=f"#{verdict_anchor(v)}")
+    small = note_temperature(v, among)
+    return Square(words.look(v), display, small, f"#{verdict_anchor(v)}")
 
 
 def grid_by_metric(
@@ -133,9 +151,12 @@ def grid_by_metric(
             name += f": {CRITERIA[column.criterion].title}"
         link = "" if column in missing else f"#{column.criterion}"
         heads.append(Head(name, link, head_notes(column, every), missing.get(column, "")))
+    of_column = {c: [v for v in every if column_of(v) == c] for c in columns}
     for code, group in rows:
         by = {column_of(v): v for v in group}
-        cells = [None if c in missing else make_square(by.get(c), value) for c in columns]
+        cells = [
+            None if c in missing else make_square(by.get(c), value, of_column[c]) for c in columns
+        ]
         lines.append(GridRow(language_name(code), f"#{code}", cells))
     datasets = unique(column.dataset for column in columns)
     groups = [
@@ -177,7 +198,11 @@ def grid_of_metric(
     """Return languages by models on one metric; English's values on top."""
     by = {(v["language"], v["model"]): v for v in verdicts}
     lines = [
-        GridRow(language_name(code), f"#{code}", [make_square(by.get((code, m))) for m in models])
+        GridRow(
+            language_name(code),
+            f"#{code}",
+            [make_square(by.get((code, m)), among=verdicts) for m in models],
+        )
         for code in order
         if any((code, model) in by for model in models)
     ]

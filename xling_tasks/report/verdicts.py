@@ -67,6 +67,7 @@ _STEPS: Mapping[str, str] = {
 
 _STEP_OF_REASON: Mapping[str, str] = {
     "unlike": "same_run",
+    "one_side": "same_run",
     "not_joined": "same_questions",
     "same_prompt": "prompts",
     "cut_prompts": "context",

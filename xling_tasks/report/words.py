@@ -151,6 +151,8 @@ def goodness(v: Row) -> float:
 def tell(v: Row) -> Telling:
     """Describe a verdict."""
     tags = [words()["tags"][tag] for tag in v["tags"] if tag in words()["tags"]]
+    if v["temperature"] is not None:
+        tags.insert(0, words()["temperature"].format(tau=f"{v['temperature']:g}"))
     return Telling(
         look(v), words()["verdicts"][look(v)][0], ", ".join([display(v).name, *tags]),
         language_name(v["language"]), tell_evidence(v), tell_difference(v), tell_reason(v),
@@ -171,6 +173,8 @@ def side_name(v: Row) -> str:
 def tell_evidence(v: Row, brief: bool = False) -> str:
     """Describe what was counted or scored in both; briefly without the score of counts."""
     rows, text, counts = words()["evidence"], display(v), v["counts"]
+    if v["value"] is None and v["verdict"] == "not_comparable":
+        return tell_reason(v).removesuffix(".") if brief else ""  # the sides may have scores
     if v["value"] is None:
         return str(rows["nothing"]).removesuffix("." if brief else "")
     fields = {"language": side_name(v), "base": base_name(v), "noun": text.noun}
