@@ -301,6 +301,26 @@ def test_shared_questions_are_compared_and_told(tmp_path):
     assert of(told, "n only_in limited") == [7, [23, 0], [False, True]]
 
 
+def test_of_several_datasets_each_is_named(tmp_path):
+    """B is worse on one dataset; its name stands beside the number on the page and the terminal."""
+
+    def both(name, shares):
+        tasks = []
+        for dataset, share in zip(("liveqa", "healthqa"), shares, strict=True):
+            (own,) = exam("hi", np.arange(200) < 200 * share).values()
+            own["config"]["metadata"]["xling"]["about"]["dataset"] = dataset
+            tasks.append({f"mcqa_{dataset}_hi": own})
+        return write(tmp_path / name, *tasks)
+
+    runs = both("a", (0.8, 0.8)), both("b", (0.8, 0.5))
+    text = run(*runs, "--to", tmp_path / "to")
+    assert "questions answered right (HealthQA): 100 of 200 (50%) in b" in text
+    assert "About the same in 1 other comparison." in text
+    page = (tmp_path / "to" / "compare.html").read_text("utf-8")
+    assert 'Questions answered right <span class="soft">· <bdi>HealthQA</bdi>' in page
+    assert "Over the questions that both models answered." in page
+
+
 def test_tasks_and_metrics_of_one_model_are_named(tmp_path):
     french = exam("fr", noise(6) < 0.3)
     a = write(tmp_path / "a", free("en", noise(1)), similar("hi", noise(3)), french)

@@ -11,12 +11,12 @@ from xling_tasks.report.words import (
     ORDER,
     Row,
     count_noun,
-    display,
     format_number,
     goodness,
     join,
     look,
     lower_first,
+    metric_in,
     tell_difference,
     tell_evidence,
     urgency,
@@ -99,8 +99,8 @@ def tell_lead(verdicts: Sequence[Row], most: int) -> tuple[str, list[LeadLine]]:
     rows, texts, lines = by_language(verdicts), words()["headline"], []
     worse = [(code, group) for code, group in rows if overall(group) == "worse"]
     for code, group in worse[:most]:
-        first, name = group[0], lower_first(display(group[0]).name)
-        more = tell_difference(first), count_verdicts(group[1:], "other_metrics")
+        first, name = group[0], metric_in(group[0], verdicts)
+        more = tell_difference(first), count_verdicts(group, others=True)
         lines.append(LeadLine(
             "worse", [code], language_name(code), f"{name}: {tell_evidence(first, brief=True)}.",
             " ".join(filter(None, more)),
@@ -172,9 +172,14 @@ def _first_sentence(rows: Sequence[tuple[str, list[Row]]]) -> str:
     return str(form.format(who=name_languages(fine, total) if fine else ""))
 
 
-def count_verdicts(verdicts: Iterable[Row], noun: str = "metrics") -> str:
-    """Count how many metrics have which verdict, in words: 'Worse in 1 metric, ...'."""
-    kinds, texts = [look(v) for v in verdicts], words()["headline"]["verdicts"]
+def count_verdicts(verdicts: Sequence[Row], others: bool = False) -> str:
+    """Count how many metrics have which verdict, in words: 'Worse in 1 metric, ...'.
+
+    With `others` of all but the first. Of several datasets or models they are comparisons.
+    """
+    kinds, texts = [look(v) for v in verdicts[others:]], words()["headline"]["verdicts"]
+    metrics = {(v["criterion"], v["metric"]) for v in verdicts}
+    noun = "other_" * others + ("comparisons" if len(metrics) < len(verdicts) else "metrics")
     counts = [(kind, kinds.count(kind)) for kind in ORDER if kind in texts and kind in kinds]
     parts = [
         texts[kind].format(n=f"{n:,}" if index else count_noun(n, words()["headline"][noun]))

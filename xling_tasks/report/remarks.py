@@ -11,10 +11,10 @@ from xling_tasks.report.lead import list_languages
 from xling_tasks.report.words import (
     Row,
     dataset_name,
-    display,
     format_share,
     join,
     lower_first,
+    metric_in,
     tell_outcomes,
     tell_step,
     unique,
@@ -133,14 +133,16 @@ def tell_steps(verdicts: Sequence[Row], remarks: Sequence[RemarkTelling]) -> lis
         if remark.step:
             result.setdefault(remark.step, ({}, {}))[0].update(dict.fromkeys(remark.metrics))
     needed: dict[tuple[str, ...], int] = {}
-    subject = ("dataset", "criterion", "metric", "comparison", "next")
-    for v in verdicts:  # the largest number of a metric stands for all its languages
+    subject = ("dataset", "criterion", "metric", "next")
+    for v in verdicts:  # the largest number of a metric stands for all its languages, and for gaps
         key = tuple(v[name] for name in subject)
         needed[key] = max(needed.get(key, 0), v["n_needed"] or 0)
     for v in verdicts:
         if step := tell_step(v, needed[tuple(v[name] for name in subject)]):
             metrics, codes = result.setdefault(step, ({}, {}))
-            metrics[display(v).name] = codes[v["language"]] = None
+            # Numbers of questions are a dataset's.
+            name = metric_in(v, verdicts if v["next"] in ("more", "too_many") else ())
+            metrics[name[:1].upper() + name[1:]] = codes[v["language"]] = None
     last = tuple(words()["next"][key].partition("{")[0] for key in ("too_many", "label"))
     return [
         Step(text, list(metrics), list_languages(in_order(codes)) if codes else "")

@@ -86,6 +86,14 @@ def dataset_name(key: str) -> str:
     return str(words()["datasets"].get(key) or TITLES.get(key, key))
 
 
+def metric_in(v: Row, among: Iterable[Row]) -> str:
+    """Return the name of a verdict's metric, with its dataset if there are several."""
+    name = lower_first(display(v).name)
+    if len({row["dataset"] for row in among}) < 2:
+        return name
+    return f"{name} ({dataset_name(v['dataset'])})"
+
+
 # Numbers: one rounding everywhere. Shares in percent, scores with two decimals; differences, which
 # are computed before rounding, with one more, so that nobody expects those of the rounded values.
 
@@ -243,7 +251,7 @@ def tell_reason(v: Row) -> str:
     """Describe why the verdict is as it is."""
     labels, table = words()["verdicts"], words()
     lost = [
-        f"{v['unparsed'][key]:,} replies in {name}"
+        f"{count_noun(v['unparsed'][key], table['replies'])} in {name}"
         for key, name in (("language", side_name(v)), ("english", base_name(v)))
         if v["unparsed"].get(key)
     ]

@@ -33,7 +33,7 @@ def tell_findings(record: Record) -> list[str]:
         ("gap", "none_gap", {"larger": "worse", "smaller": "better", "levelled": "gap_levelled"}),
         ("models", "none", {"worse": "worse", "better": "better"}),
     ):
-        verdicts, parts = find(record, kind), []
+        verdicts, parts = find(record, kind), list[str]()
         total = len({v["language"] for v in verdicts})
         for key, wanted in keys.items():
             found = [v["language"] for v in verdicts if wanted in (v["verdict"], v["reason"])]
@@ -41,7 +41,8 @@ def tell_findings(record: Record) -> list[str]:
                 who = lead.name_languages(unique(found), total)
                 parts.append(texts[key].format(**names, who=who))
         if verdicts or kind == "models":
-            lines.append(" ".join(parts) or texts[nothing].format(**names))
+            key = nothing if verdicts else "nothing"
+            lines.append(" ".join(parts) or texts[key].format(**names))
     return lines
 
 
@@ -56,9 +57,9 @@ def summarize(record: Record) -> Iterator[str]:
     yield from tell_findings(record)
     rows = order_languages(record)
     for code, group in rows[:SHOWN]:
-        first, name = group[0], words.lower_first(words.display(group[0]).name)
+        first, name = group[0], words.metric_in(group[0], record["verdicts"])
         text = f"{name}: {words.tell_evidence(first, brief=True)}."
-        extra = lead.count_verdicts(group[1:], "other_metrics")
+        extra = lead.count_verdicts(group, others=True)
         yield f"- {words.tell(first).word}: {language_name(code)}: {text} {extra}".strip()
     if len(rows) > SHOWN:
         yield f"- {len(rows) - SHOWN} more languages are on the page."
@@ -81,11 +82,12 @@ def make_page(record: Record) -> str:
         one, gap = ([v for v in some if column_of(v) == column] for some in (models, gaps))
         if any(v["estimate"] is not None for v in one):
             gap_chart = charts.make_forest(gap, order) if gap else None
-            forests.append((charts.make_forest(one, order), gap_chart))
+            name = grids.capitalize(words.dataset_name(column.dataset)) if len(data) > 1 else ""
+            forests.append((charts.make_forest(one, order), gap_chart, name))
     return html.render(
         "compare.html",
         title=f"{b} compared with {a}", kicker="Comparison of two models", 
-        meta=f"{grids.capitalize(words.join(data))}. Both models answered the same questions.",
+        meta=f"{grids.capitalize(words.join(data))}. Over the questions that both models answered.",
         command="xling compare", version=__version__, **names, first=tell_findings(record),
         overview=grids.grid_by_metric(
             rows, columns, texts["compare"].format(**names), value=_format_pair, is_pair=True
@@ -96,7 +98,7 @@ def make_page(record: Record) -> str:
         limits=[r for r in tellings if r.place != "note"],
         notes=[r for r in tellings if r.place == "note"],
         steps=remarks.tell_steps(record["verdicts"], tellings),
-        languages=[_language(code, item, gaps) for code, item in rows],
+        languages=[_language(code, item, gaps, len(data) > 1) for code, item in rows],
         forests=forests,
         tables=[verdict_table(item, order, base="Baseline") for item in (models, gaps) if item],
         kinds=kinds_of(record["verdicts"]),
@@ -111,11 +113,16 @@ def _format_pair(v: Row) -> str:
     return " → ".join(words.format_value(v, key) for key in ("english", "value"))
 
 
-def _language(code: str, verdicts: Sequence[Row], gaps: Sequence[Row]) -> dict[str, Any]:
-    fell = [v for v in gaps if v["language"] == code]
+def _language(
+    code: str, verdicts: Sequence[Row], gaps: Sequence[Row], has_datasets: bool
+) -> dict[str, Any]:
+    def tell(v: Row) -> tuple[words.Telling, str, str]:
+        dataset = grids.capitalize(words.dataset_name(v["dataset"])) if has_datasets else ""
+        return words.tell(v), grids.verdict_anchor(v), dataset
+
     return {
         "code": code, "name": language_name(code), "look": lead.overall(verdicts),
-        "told": [(words.tell(v), grids.verdict_anchor(v)) for v in verdicts],
-        "gaps": [(words.tell(v), grids.verdict_anchor(v)) for v in fell],
+        "told": list(map(tell, verdicts)),
+        "gaps": [tell(v) for v in gaps if v["language"] == code],
         "counts": lead.count_verdicts(verdicts),
     }  # fmt: skip

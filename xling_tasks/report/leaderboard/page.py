@@ -64,7 +64,7 @@ def model_lines(record: Record) -> list[dict[str, Any]]:
         if first is not None and words.look(first) == "worse":
             worst = texts["worst"].format(
                 who=language_name(first["language"]),
-                name=words.lower_first(words.display(first).name),
+                name=words.metric_in(first, record["verdicts"]),
                 text=words.tell_evidence(first, brief=True),
             )
         counts = {kind: kinds.count(kind) for kind in words.ORDER if kind in kinds}
