@@ -88,6 +88,13 @@ def test_balanced_accuracy_has_the_jackknife_and_is_told_in_counts():
     assert item.value == pytest.approx((0.11 + wrong / 900) / 2)
 
 
+def test_similarities_that_are_all_1_are_no_counts():
+    """Greedy answers of a local model: 'Similarity 100 of 100 (100%) of 1'."""
+    item = only(verdicts_of(similar("en", np.ones(100)), similar("hi", np.ones(100))))
+    assert item.value == item.english == 1 and item.counts == {}
+    assert only(verdicts_of(exam("en", first(9, 9)), exam("hi", first(9, 9)))).counts
+
+
 def test_questions_with_one_text_count_once():
     rng = np.random.default_rng(3)
     texts = np.repeat(np.arange(60), 4)

@@ -397,8 +397,8 @@ def _counts(item: Comparison, found: Contrast) -> dict[str, Counts]:
             tp, fp, fn, tn = (round(float(total)) for total in totals)
             counts |= {f"correct{name}": (tp, tp + fn), f"incorrect{name}": (tn, tn + fp)}
         return counts
-    if not found.binary:
-        return {}
+    if not found.binary or not item.metric.text.in_percent:
+        return {}  # similarities that are all 1 are no counts
     pairs = [(round(float(element[0])), round(float(element[1]))) for element in found.totals]
     return dict(zip(("value", "english"), pairs, strict=True))
 
