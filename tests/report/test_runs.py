@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 
 import pytest
 from boards import many_models
-from builders import evaluated
+from builders import evaluated, write_lines
 
 import xling_tasks
 from xling_tasks.cli import main
@@ -52,6 +53,15 @@ def test_a_run_in_memory_gives_what_its_files_give(ran):
     answers = [[reply for each in row["resps"] for reply in each] for row in asked]
     assert [row["answers"] for row in rows] == answers
     assert [row["langid_match"] for row in rows] == [row["langid_match"] for row in asked]
+
+
+def test_samples_are_those_of_the_filter_that_scores_are_of(ran, tmp_path):
+    """A user's YAML can log every question once for each of several filters."""
+    out = shutil.copytree(ran[0], tmp_path / "out")
+    (path,) = out.rglob(f"samples_{TASKS[1]}_*.jsonl")
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    write_lines(path, [*rows, *({**row, "filter": "strict"} for row in rows)])
+    assert len(xling_tasks.read(out).samples(TASKS[1])) == 4
 
 
 def test_what_cannot_be_read_is_said(ran, tmp_path):

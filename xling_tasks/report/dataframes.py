@@ -95,6 +95,8 @@ class Runs:
         for name, results in rows:
             metrics = tuple(results.xling.get("signatures") or {})
             for _, row in results.samples.stream(dict):
+                if row.get("filter", "none") != "none":
+                    continue  # of several filters the one that scores are of
                 doc, values = row.get("doc") or {}, {name: row.get(name) for name in metrics}
                 table.append({
                     "model": name, "task": task, "question_id": doc.get("question_id"),
