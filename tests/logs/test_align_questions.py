@@ -114,7 +114,10 @@ def test_verdicts_are_right_and_a_copy_is_never_worse(exact, likely):
 
 def test_a_filter_that_reads_nothing_is_not_the_models_fault(exact):
     """One response in ten is unparsed in Swahili: lm_eval calls these wrong."""
-    swahili = verdicts(exact)["mmlu_prox: health sw"]
+    record = make_record(read_models([exact], ()), Options())
+    (swahili,) = (v for v in record.verdicts if v.language == "sw")
+    told = {r.values["language"]: r.values for r in record.remarks if r.kind == "partly"}
+    assert told["sw"]["outcomes"] == {"unparsed": 12} and told["sw"]["asked"] == 120
     assert swahili.verdict == "inconclusive" and swahili.next == "task_filter"
     assert swahili.unparsed["language"] == 12 and swahili.n == 120 and swahili.estimate < 0
     read = [i for i in range(120) if i % 10]
@@ -218,6 +221,27 @@ def test_english_near_guessing_and_no_english_are_remarks(tmp_path):
         if "dataset" in remark.values
     }
     assert told["no_english"] == "xcopa" and told["guessing"] == "headqa"
+
+
+def test_the_likelihood_of_one_text_is_no_choice_of_one():
+    """As LAMBADA's: nothing can be guessed, which once was 100%."""
+    row = {
+        "doc_id": 0,
+        "doc": {"text": "a b"},
+        "target": "b",
+        "resps": [[[-1.0, True]]],
+        "acc": 1.0,
+    }
+    reading = Reading("acc", "none", "task_acc", written=False)
+    assert reading.convert(row)["doc"]["options"] == []
+    row["resps"] = [[[-1.0, True]], [[-2.0, False]]]
+    assert len(reading.convert(row)["doc"]["options"]) == 2
+
+
+def test_generated_answers_without_scores_are_named(tmp_path):
+    out = run_tasks(tmp_path, [(chosen("en", "mytask_en"), docs("en"))], letter, predict_only=True)
+    with pytest.raises(DataError, match="were not scored"):
+        verdicts(out, families=[MINE])
 
 
 # Patterns

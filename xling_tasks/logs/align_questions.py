@@ -96,6 +96,8 @@ def _find_reading(task: TaskResults, group: TaskGroup) -> Reading:
         for key, value in task.run.content["results"][task.task].items()
         if isinstance(value, (int, float)) and "," in key and "_stderr," not in key
     ]
+    if all(name == "bypass" for name, _ in measures):
+        raise _NotReadable("its answers were not scored (--predict_only)")
     by_metric = {row.get("metric"): row for row in task.config.get("metric_list") or ()}
     names = [name for name in by_metric if name in dict(measures)] or [name for name, _ in measures]
     metric = group.metric or next(iter(names), "")
@@ -109,7 +111,10 @@ def _find_reading(task: TaskResults, group: TaskGroup) -> Reading:
         )
     declared = by_metric.get(metric) or {}
     if (aggregation := declared.get("aggregation", "mean")) != "mean":
-        raise _NotReadable(f"{metric} is no mean over questions ({aggregation!s:.40})")
+        raise _NotReadable(
+            f"{metric} is no mean over questions ({aggregation!s:.40}); name another: --family "
+            f"'{group.pattern},metric=NAME'"
+        )
     higher = task.directions.get(metric, declared.get("higher_is_better"))
     if higher is None and not metric.startswith(OF_SHARES):
         raise _NotReadable(f"its results do not say whether more of {metric} is better")

@@ -61,6 +61,7 @@ class Reading(NamedTuple):
         """
         key, target = key_of(row), row.get("target")
         n_options = 0 if self.written else len(row.get("resps") or ())
+        n_options = 0 if n_options == 1 else n_options  # the likelihood of one text is no choice
         if self.chance is not None:
             n_options = round(1 / self.chance) if self.chance else 0
         doc: dict[str, Any] = {

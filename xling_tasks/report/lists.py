@@ -17,7 +17,7 @@ from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, rank
 from xling_tasks.logs.config_diff import find_differences
 from xling_tasks.logs.task_groups import group_of
-from xling_tasks.outcomes import NOT_MEASURED, SERVED
+from xling_tasks.outcomes import NOT_MEASURED, SERVED, TIED, UNREAD
 from xling_tasks.report import costs
 from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.comparisons import (
@@ -28,7 +28,7 @@ from xling_tasks.report.comparisons import (
 from xling_tasks.report.data import Model, Task
 from xling_tasks.report.estimates import contrast, estimate_score, unpaired_contrast
 from xling_tasks.report.record import Record, Remark, Score, Verdict
-from xling_tasks.report.unscored import LEFT_OUT, column_counted
+from xling_tasks.report.unscored import LEFT_OUT, column_counted, count_unparsed
 from xling_tasks.report.usable import count_outcomes
 from xling_tasks.report.verdicts import Options, conclude
 
@@ -252,6 +252,12 @@ def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         lost = {kind: n for kind, n in count_outcomes(outcomes).items() if kind in NOT_MEASURED}
         if lost:
             yield "partly", {"language": code, "asked": task.count(code)[0], "outcomes": lost}
+    for name in () if task.outcomes or not task.ids else task.endpoints:
+        unparsed, code = count_unparsed(task, name), metric_key_of(task.task_key, name)[1]
+        if unparsed.n and unparsed.kind != TIED:
+            kind = unparsed.kind if unparsed.kind in NOT_MEASURED else UNREAD
+            values = {"asked": unparsed.asked, "outcomes": {kind: unparsed.n}}
+            yield "partly", {"language": code, **values}
     if flagged := data.get("flagged"):
         yield "flagged", {"n": len(flagged), "questions": data.get("questions")}
     if excluded := data.get("excluded_rate"):
