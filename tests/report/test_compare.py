@@ -18,6 +18,7 @@ from xling_metrics.stats.bounded_means import gaffke, gaffke_p
 from xling_tasks.cli import parse
 from xling_tasks.errors import XlingError
 from xling_tasks.report.compare.command import exit_status
+from xling_tasks.report.words import metric_in
 
 HELP, HARM = "more_comprehensive", "contradictory"
 JUDGE = {"model": "local-chat-completions", "model_args": {"model": "judge-1"}}
@@ -319,6 +320,21 @@ def test_of_several_datasets_each_is_named(tmp_path):
     page = (tmp_path / "to" / "compare.html").read_text("utf-8")
     assert 'Questions answered right <span class="soft">· <bdi>HealthQA</bdi>' in page
     assert "Over the questions that both models answered." in page
+
+
+def test_a_metric_is_named_with_what_tells_it_from_others():
+    """Usable answers are of three criteria, and of every dataset."""
+    usable = [
+        {"criterion": criterion, "dataset": dataset, "metric": "usable"}
+        for criterion, dataset in (
+            ("correctness", "liveqa"),
+            ("information", "liveqa"),
+            ("rubric", "x"),
+        )
+    ]
+    assert metric_in(usable[0], usable[:1]) == "usable answers"
+    assert metric_in(usable[0], usable[:2]) == "usable answers (Correctness)"
+    assert metric_in(usable[2], usable) == "usable answers (x; Rubrics)"
 
 
 def test_tasks_and_metrics_of_one_model_are_named(tmp_path):

@@ -84,7 +84,7 @@ def _language(page: Context, code: str, verdicts: Sequence[Row]) -> dict[str, An
     lines = []
     for v in verdicts:
         subject = [v["model"]] if len(page.models) > 1 else []
-        subject += [capitalize(words.dataset_name(v["dataset"]))] if page.has_datasets else []
+        subject += map(capitalize, words.tell_subject(v, page.record["verdicts"]))
         lines.append((words.tell(v), grids.verdict_anchor(v), ", ".join(subject)))
     link = f"{page.samples}#language={code}&against=worse&sort=gap" if page.samples else ""
     return {

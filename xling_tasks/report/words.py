@@ -87,11 +87,21 @@ def dataset_name(key: str) -> str:
 
 
 def metric_in(v: Row, among: Iterable[Row]) -> str:
-    """Return the name of a verdict's metric, with its dataset if there are several."""
-    name = lower_first(display(v).name)
-    if len({row["dataset"] for row in among}) < 2:
-        return name
-    return f"{name} ({dataset_name(v['dataset'])})"
+    """Return the name of a verdict's metric, with dataset and criterion if there are several."""
+    name, more = lower_first(display(v).name), "; ".join(tell_subject(v, among))
+    return f"{name} ({more})" if more else name
+
+
+def tell_subject(v: Row, among: Iterable[Row]) -> list[str]:
+    """Return the dataset and criterion of a verdict, each if others are of another.
+
+    Of criteria those count that have a metric of the same name, such as usable answers.
+    """
+    rows, name = list(among), display(v).name
+    parts = [dataset_name(v["dataset"])] if len({row["dataset"] for row in rows}) > 1 else []
+    if len({row["criterion"] for row in rows if display(row).name == name}) > 1:
+        parts.append(CRITERIA[v["criterion"]].title)
+    return parts
 
 
 # Numbers: one rounding everywhere. Shares in percent, scores with two decimals; differences, which

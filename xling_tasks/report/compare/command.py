@@ -107,8 +107,8 @@ def make_record(options: argparse.Namespace) -> Record:
     full = [a.full, b.full]
     del a, b, pair  # `pairs` has their questions: half of the memory
     verdicts = compare_models(pairs, names, chosen, people)
-    labelled = [f"{v.criterion}.{v.metric}" for v in verdicts if "judge" in v.tags]
-    remarks += judge_remarks(list(dict.fromkeys(labelled)), {})
+    judged = [v for v in verdicts if "judge" in v.tags and v.ci_low is not None]
+    remarks += judge_remarks(list(dict.fromkeys(f"{v.criterion}.{v.metric}" for v in judged)), {})
     record: Record = public({
         "a": names[0], "b": names[1], "full": full, "folders": [options.a, options.b],
         "verdicts": [asdict(verdict) for verdict in verdicts],

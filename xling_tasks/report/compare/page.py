@@ -62,7 +62,8 @@ def summarize(record: Record) -> Iterator[str]:
         extra = lead.count_verdicts(group, others=True)
         yield f"- {words.tell(first).word}: {language_name(code)}: {text} {extra}".strip()
     if len(rows) > SHOWN:
-        yield f"- {len(rows) - SHOWN} more languages are on the page."
+        forms = "{n} more language is", "{n} more languages are"
+        yield f"- {words.count_noun(len(rows) - SHOWN, forms)} on the page."
     tellings = remarks.tell_remarks(record["remarks"], [])
     yield from remarks.plain_lines(tellings, remarks.tell_steps(record["verdicts"], tellings))
 
@@ -98,7 +99,7 @@ def make_page(record: Record) -> str:
         limits=[r for r in tellings if r.place != "note"],
         notes=[r for r in tellings if r.place == "note"],
         steps=remarks.tell_steps(record["verdicts"], tellings),
-        languages=[_language(code, item, gaps, len(data) > 1) for code, item in rows],
+        languages=[_language(code, item, gaps, record["verdicts"]) for code, item in rows],
         forests=forests,
         tables=[verdict_table(item, order, base="Baseline") for item in (models, gaps) if item],
         kinds=kinds_of(record["verdicts"]),
@@ -114,11 +115,11 @@ def _format_pair(v: Row) -> str:
 
 
 def _language(
-    code: str, verdicts: Sequence[Row], gaps: Sequence[Row], has_datasets: bool
+    code: str, verdicts: Sequence[Row], gaps: Sequence[Row], among: Sequence[Row]
 ) -> dict[str, Any]:
     def tell(v: Row) -> tuple[words.Telling, str, str]:
-        dataset = grids.capitalize(words.dataset_name(v["dataset"])) if has_datasets else ""
-        return words.tell(v), grids.verdict_anchor(v), dataset
+        subject = map(grids.capitalize, words.tell_subject(v, among))
+        return words.tell(v), grids.verdict_anchor(v), ", ".join(subject)
 
     return {
         "code": code, "name": language_name(code), "look": lead.overall(verdicts),
