@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from boards import many_models
 
 from xling_tasks.cli import main
 
@@ -42,3 +43,13 @@ def test_a_folder_that_cannot_be_opened_is_not_left_out(capsys, tmp_path, monkey
     monkeypatch.setattr(os, "scandir", refusing)
     assert main([command, str(tmp_path / "out")]) == 2
     assert f"xling: {locked}: Permission denied; make it" in capsys.readouterr().err
+
+
+def test_intervals_are_called_by_their_level(tmp_path):
+    folder = many_models(tmp_path, [0], n=40)[0]
+    for command, page in (("report", "report.html"), ("leaderboard", "index.html")):
+        to = tmp_path / command
+        assert main([command, folder, "--to", str(to), "--confidence", "0.9"]) == 0
+        text = (to / page).read_text("utf-8")
+        assert "In 90% of runs" in text and ("(90% interval: " in text) == (command == "report")
+        assert "95%" not in text

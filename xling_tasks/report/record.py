@@ -74,6 +74,7 @@ class Verdict:
         estimate: Value minus baseline.
         ci_low: Lower end of the interval that decides and is drawn.
         ci_high: Upper end.
+        confidence: The interval's level.
         p: Two-sided p; None without a test.
         p_adjusted: p after Holm's correction within the family.
         n: Questions compared.
@@ -113,6 +114,7 @@ class Verdict:
     estimate: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
+    confidence: float = 0.95
     p: float | None = None
     p_adjusted: float | None = None
     n: int = 0

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xling_metrics.stats.bounded_means import least_n_for_equivalence
@@ -185,7 +185,8 @@ def _conclude_family(
             for way, of_way in results.items()
             if way == SCORED or way in ways[index]
         }
-        yield _verdict(item, results[SCORED][index], decisions, counts[index], margin)
+        verdict = _verdict(item, results[SCORED][index], decisions, counts[index], margin)
+        yield replace(verdict, confidence=options.confidence)
 
 
 def _ways(counts: Sequence[Unparsed]) -> Sequence[str]:

@@ -152,6 +152,11 @@ def format_number(value: float | None, text: DisplayText) -> str:
     return format_share(value) if text.in_percent else f"{value:.2f}".replace("-", MINUS)
 
 
+def format_level(confidence: float) -> str:
+    """Format a confidence level: 95%, or 99.5%."""
+    return f"{100 * confidence:g}%"
+
+
 # A verdict
 
 
@@ -245,7 +250,7 @@ def tell_difference(v: Row) -> str:
             kind = "none"
     sentence = rows[kind].format(
         unit=unit, up=larger, down=fewer, size=size, side=larger if estimate > 0 else fewer,
-        low=ends[0], high=ends[1],
+        low=ends[0], high=ends[1], level=format_level(v["confidence"]),
     )  # fmt: skip
     return " ".join(sentence.split())
 

@@ -89,7 +89,9 @@ def make_page(record: Record) -> str:
         "compare.html",
         title=f"{b} compared with {a}", kicker="Comparison of two models", 
         meta=f"{grids.capitalize(words.join(data))}. Over the questions that both models answered.",
-        command="xling compare", version=__version__, **names, first=tell_findings(record),
+        command="xling compare", version=__version__,
+        level=words.format_level(record["options"]["confidence"]),
+        **names, first=tell_findings(record),
         overview=grids.grid_by_metric(
             rows, columns, texts["compare"].format(**names), value=_format_pair, is_pair=True
         ),

@@ -29,6 +29,7 @@ def make_page(record: Record, samples: str = "") -> str:
         "leaderboard.html",
         title=_title(len(models), len(rows)), kicker="Leaderboard",
         meta=texts["not_evidence"], command="xling leaderboard", version=__version__,
+        level=words.format_level(record["options"]["confidence"]),
         lines=lines, kinds=kinds_of(verdicts),
         overview=grids.grid_by_model(rows, models, texts["languages"], is_linked=False),
         columns=[
