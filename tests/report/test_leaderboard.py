@@ -236,10 +236,14 @@ def test_errors_in_one_line(tmp_path, capsys):
 def test_models_are_ordered_by_how_many_languages_they_serve_worse(tmp_path, capsys):
     english = {C + "en": correctness(0.05, 300)}
     shares = {"bad": 0.5, "good": 0.05}
-    models = {name: english | {C + "es": correctness(es, 300)} for name, es in shares.items()}
-    board_of(tmp_path, **models)
+    hindi = {C + "hi": correctness(0.05, 300)}
+    models = {
+        name: {**english, C + "es": correctness(es, 300), **hindi} for name, es in shares.items()
+    }
+    board_of(tmp_path, all_but_spanish=english | hindi, **models)
     shown = capsys.readouterr().out
-    assert shown.index("- good: ") < shown.index("- bad: worse in 1 of 1.")
+    assert shown.index("- good: ") < shown.index("- all_but_spanish: not measured in 1 of 2, ")
+    assert shown.index("- good: ") < shown.index("- bad: worse in 1 of 2, ")
     readme = (tmp_path / "board" / "README.md").read_text(encoding="utf-8")
     assert "- Spanish, of 2 models: worse with 1, " in readme
 

@@ -30,7 +30,8 @@ def make_page(record: Record, samples: str = "") -> str:
         title=_title(len(models), len(rows)), kicker="Leaderboard",
         meta=texts["not_evidence"], command="xling leaderboard", version=__version__,
         level=words.format_level(record["options"]["confidence"]),
-        lines=lines, kinds=kinds_of(verdicts),
+        lines=lines, kinds=[k for k in words.ORDER if any(k in line["counts"] for line in lines)],
+        method=kinds_of(verdicts),
         overview=grids.grid_by_model(rows, models, texts["languages"], is_linked=False),
         columns=[
             (grids.anchor_of(*column), column.text, words.dataset_name(column.dataset),
@@ -55,12 +56,15 @@ def _title(models: int, languages: int) -> str:
 def model_lines(record: Record) -> list[dict[str, Any]]:
     """Return each model with its languages by verdict, and what is worst.
 
-    Those are first that serve the fewest languages worse than English.
+    Those are first with the fewest languages that are served worse than English or were not run, so
+    that nobody comes first by running one.
     """
     texts, lines = words.words()["leaderboard"], []
+    total = len({v["language"] for v in record["verdicts"]})
     for item in record["models"]:
         rows = lead.by_language([v for v in record["verdicts"] if v["model"] == item["model"]])
         kinds = [lead.overall(group) for _, group in rows]
+        kinds += ["not_measured"] * (total - len(rows))
         worst, first = texts["none"], rows[0][1][0] if rows else None
         if first is not None and words.look(first) == "worse":
             worst = texts["worst"].format(
@@ -69,9 +73,9 @@ def model_lines(record: Record) -> list[dict[str, Any]]:
                 text=words.tell_evidence(first, brief=True),
             )
         counts = {kind: kinds.count(kind) for kind in words.ORDER if kind in kinds}
-        lines.append({"model": item["model"], "counts": counts, "n": len(rows), "worst": worst})
+        lines.append({"model": item["model"], "counts": counts, "n": total, "worst": worst})
     return sorted(lines, key=lambda line: (
-        line["counts"].get("worse", 0),
+        line["counts"].get("worse", 0) + line["counts"].get("not_measured", 0),
         -sum(line["counts"].get(kind, 0) for kind in ("equivalent", "better")),
     ))  # fmt: skip
 
