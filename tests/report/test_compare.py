@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import scipy.stats
 from builders import STAMP, write_run
-from in_memory import correctness, exam, sample, similar, task, verifiability
+from in_memory import correctness, exam, information, sample, similar, task, verifiability
 from sklearn.metrics import recall_score
 from xling_metrics.stats.bounded_means import gaffke, gaffke_p
 
 from xling_tasks.cli import parse
 from xling_tasks.errors import XlingError
 from xling_tasks.report.compare.command import exit_status
-from xling_tasks.report.words import metric_in
+from xling_tasks.report.words import metric_in, tell_evidence
 
 HELP, HARM = "more_comprehensive", "contradictory"
 JUDGE = {"model": "local-chat-completions", "model_args": {"model": "judge-1"}}
@@ -320,6 +320,20 @@ def test_of_several_datasets_each_is_named(tmp_path):
     page = (tmp_path / "to" / "compare.html").read_text("utf-8")
     assert 'Questions answered right <span class="soft">· <bdi>HealthQA</bdi>' in page
     assert "Over the questions that both models answered." in page
+
+
+def test_more_agreement_than_the_other_model_has_is_better(tmp_path):
+    """Two English answers are the most that a language can share with English, but A's Hindi is not."""
+
+    def shared(hindi):
+        claims = {"en": [noise(1, 200, 0.5)] * 2, "hi": [noise(2, 200, hindi)] * 2}
+        return information(200, claims, dict.fromkeys(claims, np.zeros(200, bool)))
+
+    pair = [write(tmp_path / name, shared(low)) for name, low in (("a", 0.2), ("b", 0.35))]
+    content = compare(*pair)
+    v = verdicts(content)["information_f1", "hi"]
+    assert (v["verdict"], v["estimate"]) == ("better", pytest.approx(0.15))
+    assert tell_evidence(v) == f"{v['value']:.0%} in b, {v['english']:.0%} in a."
 
 
 def test_a_metric_is_named_with_what_tells_it_from_others():

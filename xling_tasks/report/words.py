@@ -216,6 +216,8 @@ def tell_evidence(v: Row, brief: bool = False) -> str:
         kind = "score"
     elif kind == "exam" and "value" not in counts:
         kind = "above"
+    elif kind == "agreement" and v["comparison"] == "models":
+        kind = "share"
     elif kind == "agreement" and v["reason"] == "floor":
         kind = "agreement_alone"
     if brief:
