@@ -6,10 +6,13 @@ import copy
 import csv
 import itertools
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 import scipy.stats
+from boards import PLAIN
+from boards import exam as mmedbench
 from builders import STAMP, write_run
 from in_memory import correctness, exam, information, sample, similar, task, verifiability
 from sklearn.metrics import recall_score
@@ -18,6 +21,9 @@ from xling_metrics.stats.bounded_means import gaffke, gaffke_p
 from xling_tasks.cli import parse
 from xling_tasks.errors import XlingError
 from xling_tasks.report.compare.command import exit_status
+from xling_tasks.report.data import read_models
+from xling_tasks.report.lists import make_verdicts
+from xling_tasks.report.verdicts import Options
 from xling_tasks.report.words import metric_in, tell_evidence
 
 HELP, HARM = "more_comprehensive", "contradictory"
@@ -334,6 +340,32 @@ def test_more_agreement_than_the_other_model_has_is_better(tmp_path):
     v = verdicts(content)["information_f1", "hi"]
     assert (v["verdict"], v["estimate"]) == ("better", pytest.approx(0.15))
     assert tell_evidence(v) == f"{v['value']:.0%} in b, {v['english']:.0%} in a."
+
+
+def exams(folder, **correct):
+    """Exams of 400 questions with five options in English and two in Russian."""
+    tasks = {}
+    for code, k in correct.items():
+        name = f"mmedbench_mcqa_{code}"
+        own = tasks[name] = mmedbench(code, 400, k, options={"en": 5, "ru": 2}[code])
+        about = {"criterion": "mmedbench_mcqa", "dataset": "mmedbench", "languages": [code]}
+        own["config"]["metadata"]["xling"] = PLAIN | {"about": {"format": 1, **about}}
+        for at, row in enumerate(own["rows"]):
+            row["arguments"] = {"0": str(at)}
+    return write_run(folder, tasks)
+
+
+def test_the_gap_of_exams_is_above_guessing_as_in_a_report(tmp_path):
+    """Half correct of two options is guessing: the gap of equal shares is no 0."""
+    a, b = exams(tmp_path / "a", en=300, ru=300), exams(tmp_path / "b", en=300, ru=240)
+    content = compare(f"a={a}", f"b={b}")
+    (own,) = make_verdicts(read_models([a])[0], Options())
+    gap = verdicts(content, "gap")["acc", "ru"]
+    assert own.estimate == pytest.approx(0.5 - 0.6875) == gap["english"]
+    assert gap["value"] == pytest.approx(0.2 - 0.6875) and gap["verdict"] == "worse"
+    said = [tell_evidence(v) for v in (asdict(own), verdicts(content)["acc", "ru"])]
+    assert "(75%) right in English" in said[0] and "50% in Russian, 69% in English" in said[0]
+    assert said[1] == "240 of 400 (60%) in b, 300 of 400 (75%) in a."
 
 
 def test_a_metric_is_named_with_what_tells_it_from_others():

@@ -74,7 +74,11 @@ def make_forest(verdicts: Sequence[Row], order: Sequence[str]) -> Forest:
         estimate, *shown = (words.format_signed(v[key], text) for key in keys)
         is_gap = v["comparison"] == "gap"
         both = " / ".join(
-            words.format_signed(v[key], text) if is_gap else words.format_value(v, key)
+            words.format_signed(v[key], text)
+            if is_gap
+            else words.format_number(v[key], text)
+            if "above_chance" in v["tags"]
+            else words.format_value(v, key)
             for key in ("value", "english")
         )
         rows.append(ForestRow(

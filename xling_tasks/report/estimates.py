@@ -372,12 +372,13 @@ def _welch(a: Sequence[float], b: Sequence[float], level: float) -> Estimate:
     )
 
 
-def change_of_gap(groups: Sequence[Group], level: float) -> Contrast:
+def change_of_gap(groups: Sequence[Group], level: float, *, above_chance: bool = False) -> Contrast:
     """Return (B - A in a language) - (B - A in English), where these have different questions.
 
     Args:
         groups: B's language and English, then A's.
         level: Coverage.
+        above_chance: As of `unpaired_contrast`, so that both gaps are what a report calls so.
     """
     values, differences = [], []
     for pair in (groups[::2], groups[1::2]):
@@ -386,8 +387,11 @@ def change_of_gap(groups: Sequence[Group], level: float) -> Contrast:
         if len(columns) < len(pair):
             return _values_only(groups)
         columns, ids, _ = _align(pair, columns)
-        b, a = (column.sums[:, 0] for column in columns)
-        values.append([column.score() for column in columns])
+        chances = pair[0].task.chances if above_chance else {}
+        guessed = np.array([chances.get(key, 0.0) for key in ids])
+        ids = [key for key, chance in zip(ids, guessed, strict=True) if chance < 1]
+        b, a = (((column.sums[:, 0] - guessed) / (1 - guessed))[guessed < 1] for column in columns)
+        values.append([float(x.mean()) if len(x) else None for x in (b, a)])
         differences.append((ids, (b - a).tolist()))
     (ids, rows), (_, english) = differences
     estimate = _welch(rows, english, level)

@@ -100,6 +100,8 @@ def head_notes(column: Column, verdicts: Iterable[Row]) -> list[str]:
         guessing = table["guessing"].format(chance=f"{text.chance:g}") if text.chance else ""
         notes.append(", ".join(filter(None, ["0 to 1", guessing])))
     rows = [v for v in verdicts if column_of(v) == column]
+    if any("above_chance" in v["tags"] for v in rows):
+        notes.append(table["above"])
     if taus := temperatures_of(rows):
         notes.append(table["temperature"].format(tau=words.join(f"{tau:g}" for tau in taus)))
     if counts := sorted({v["n"] for v in rows if v["n"]}):

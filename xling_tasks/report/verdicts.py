@@ -211,7 +211,7 @@ def _contrast(item: Comparison, way: str, options: Options, people: Annotations 
     if item.paired:
         return contrast(groups, level)
     if len(groups) == 4:
-        return change_of_gap(groups, level)
+        return change_of_gap(groups, level, above_chance=item.metric.chance)
     return unpaired_contrast(groups, level, above_chance=item.metric.chance)
 
 
@@ -356,7 +356,7 @@ def count_needed(found: Estimate, margin: float, family: int, *, rare: bool) -> 
     """
     if found.se is None or found.value is None or found.n < 2:
         return None
-    distance = max(abs(margin - abs(found.value)), margin / 100)
+    distance = max(abs(margin - abs(found.value)), margin / 10)
 
     def count(room: float, errors: float) -> int:
         least = least_n_for_equivalence(min(room, 0.99))
@@ -423,7 +423,7 @@ def _tags(item: Comparison, found: Contrast) -> Iterator[str]:
         yield "people_differ"
     if not item.paired and item.kind == "english":
         yield "other_questions"
-        if item.metric.chance:
-            yield "above_chance"
+    if not item.paired and item.metric.chance:
+        yield "above_chance"
     if item.endpoint.agreement:
         yield "against_answers"

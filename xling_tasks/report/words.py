@@ -216,13 +216,19 @@ def tell_evidence(v: Row, brief: bool = False) -> str:
         kind = "score"
     elif kind == "exam" and "value" not in counts:
         kind = "above"
-    elif kind == "agreement" and v["comparison"] == "models":
+    elif kind in ("agreement", "exam", "above") and v["comparison"] == "models":
         kind = "share"
     elif kind == "agreement" and v["reason"] == "floor":
         kind = "agreement_alone"
     if brief:
         kind = "brief_recalls" if kind == "recalls" else "brief"
     sentence = str(rows[kind].format(**{**fields, **recalls, **pair}))
+    if counts and "above_chance" in v["tags"]:  # the difference is of these
+        beyond = {key: format_number(v[key], text) for key in ("value", "english")}
+        between = ";" if brief else ""
+        sentence += (
+            f"{between} {rows['brief_above' if brief else 'above'].format(**fields, **beyond)}"
+        )
     if lost := [] if brief else tell_outcomes(v["outcomes"], of_model=True):
         sentence += f" {rows['lost'].format(kinds=', '.join(lost), **fields)}"
     return sentence

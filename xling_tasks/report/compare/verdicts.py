@@ -191,7 +191,10 @@ def _explore(kind: str, key: Key, metrics: Metrics, level: float) -> Contrast | 
             Group(1, pair.b, name), Group(-1, english.b, english_name),
             Group(-1, pair.a, name), Group(1, english.a, english_name),
         )  # fmt: skip
-    return contrast(groups, level) if pair.a.task_key.parallel else change_of_gap(groups, level)
+    if pair.a.task_key.parallel:
+        return contrast(groups, level)
+    chance = CRITERIA[metric_key.criterion].metric(metric_key.metric).chance
+    return change_of_gap(groups, level, above_chance=chance)
 
 
 def _numbers(found: Contrast) -> dict[str, Any]:
