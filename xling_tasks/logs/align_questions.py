@@ -37,9 +37,6 @@ _DIFFERENT = 0.05
 _ORDERS = 20.0
 """Log of the orders of the keys that can be told apart: of fewer, equal keys may be chance."""
 
-Note = dict[str, Any]
-"""A row of remarks: a kind with its values."""
-
 
 class _NotReadable(Exception):
     """Why a task of a group cannot be read."""
@@ -62,13 +59,13 @@ class _Language:
 
 def with_groups(
     tasks: Mapping[str, TaskResults], groups: Sequence[TaskGroup]
-) -> tuple[dict[str, TaskResults], list[Note]]:
-    """Return the newest tasks of one model, those of groups read as ours, and notes.
+) -> tuple[dict[str, TaskResults], list[dict[str, Any]]]:
+    """Return the newest tasks of one model, those of groups read as ours, and rows of remarks.
 
     Groups that a user named stand first: what counts of them must be clear, or it is an error.
     """
     by_dataset: dict[str, list[_Language]] = {}
-    notes: list[Note] = []
+    notes: list[dict[str, Any]] = []
     for name, task in tasks.items():
         found = None if task.task_key is not None else member(name, groups)
         if found is None:
@@ -111,10 +108,7 @@ def _find_reading(task: TaskResults, group: TaskGroup) -> Reading:
         )
     declared = by_metric.get(metric) or {}
     if (aggregation := declared.get("aggregation", "mean")) != "mean":
-        raise _NotReadable(
-            f"{metric} is no mean over questions ({aggregation!s:.40}); name another: --family "
-            f"'{group.pattern},metric=NAME'"
-        )
+        raise _NotReadable(f"{metric} is no mean ({aggregation!s:.40}); name another: metric=NAME")
     higher = task.directions.get(metric, declared.get("higher_is_better"))
     if higher is None and not metric.startswith(OF_SHARES):
         raise _NotReadable(f"its results do not say whether more of {metric} is better")

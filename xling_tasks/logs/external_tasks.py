@@ -61,7 +61,6 @@ class Reading(NamedTuple):
         """
         key, target = key_of(row), row.get("target")
         n_options = 0 if self.written else len(row.get("resps") or ())
-        n_options = 0 if n_options == 1 else n_options  # the likelihood of one text is no choice
         if self.chance is not None:
             n_options = round(1 / self.chance) if self.chance else 0
         doc: dict[str, Any] = {
@@ -69,7 +68,7 @@ class Reading(NamedTuple):
             "question": _text(row["doc"], self.join, target),
             "fields": row["doc"],
             "right": target,
-            "options": [""] * n_options,
+            "options": [""] * n_options if n_options > 1 else [],
         }
         values: dict[str, Any] = {name: row[name] for name in _COPIED & row.keys()}
         if self.written:
