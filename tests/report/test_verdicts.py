@@ -25,6 +25,7 @@ from xling_metrics.stats.jackknife import jackknife_contrast
 from xling_metrics.stats.proportions import mcnemar_mid_p, paired_proportions
 from xling_metrics.stats.verdict_counts import VERDICT_SCORES
 
+from xling_tasks.cli import main
 from xling_tasks.criteria import MetricKey
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.comparisons import find_reason
@@ -321,6 +322,21 @@ def test_languages_run_at_other_temperatures_than_english_are_not_compared():
         assert (found[code].verdict, found[code].next) == ("not_comparable", "same_run")
         assert found[code].differs == (("temperature", tau, "1"),) and found[code].family == 1
     assert (found["fr"].verdict, found["fr"].reason) == ("not_comparable", "one_side")
+
+
+def test_samples_at_two_temperatures_have_no_gap(tmp_path):
+    """Else Hindi at 0.5 is more or less the same than English at 1, which is more random."""
+    (english,), (hindi,) = similar("en", [0.9] * 3).items(), similar("hi", [0.95] * 3).items()
+    rows = [{"sim_sent_t0.5" if k == "sim_sent_t1.0" else k: v for k, v in row.items()}
+            for row in hindi[1]["rows"]]  # fmt: skip
+    tasks = dict([english, (hindi[0], hindi[1] | {"rows": rows})])
+    for own in tasks.values():
+        for row in own["rows"]:
+            row["arguments"] = {"0": {"arg_1": {"temperature": 1.0}}}
+    folder = write_run(tmp_path / "out", tasks)
+    assert main(["samples", str(folder), "--to", str(tmp_path / "to")]) == 0
+    text = (tmp_path / "to" / "data" / "0.js").read_text("utf-8")
+    assert text.count('"gap":null') == 3 and text.count('"score":null') == 3
 
 
 # Different questions in every language

@@ -148,6 +148,10 @@ def write_group(
             ordered = {code: entries[code] for code in codes if code in entries}
             chunk[question] = {code: entry.pop("texts") for code, entry in ordered.items()}
             titles = {code: entry.pop("title") for code, entry in ordered.items()}
+            taus = {code: entry.pop("temperature") for code, entry in ordered.items()}
+            for code, entry in ordered.items():
+                if taus[code] != taus.get(ENGLISH, taus[code]):
+                    entry["score"] = None  # no more or less than one at another temperature
             scores = {code: e["score"] for code, e in ordered.items() if e["score"] is not None}
             english = scores.pop(ENGLISH, None)
             gap = english - min(scores.values()) if english is not None and scores else None
@@ -194,6 +198,7 @@ def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str
                 yield name, code, {
                     "title": " ".join(requested.split())[:_TITLE],
                     "label": result.label[:80], "score": result.score, "right": result.right,
+                    "temperature": result.temperature,
                     "tone": tones.get(result.label, right or ""),
                     "flags": list(words.unique(find_flags(criterion, sample, code))),
                     "texts": {

@@ -137,9 +137,9 @@ def _find_similarity(sample: view.Sample, _: str) -> view.SampleResult:
         for suffix in ("", "_src"):
             names = [n for n in sample if re.fullmatch(rf"{stem}{suffix}_t[\d.]+", n)]
             if names:
-                return view.SampleResult(
-                    score=view.number(sample[max(names, key=view.temperature_of)])
-                )
+                name = max(names, key=view.temperature_of)
+                score, tau = view.number(sample[name]), view.temperature_of(name)
+                return view.SampleResult(score=score, temperature=tau)
     return view.SampleResult()
 
 

@@ -38,6 +38,7 @@ class SampleResult(NamedTuple):
     label: str = ""
     score: float | None = None
     right: bool | None = None
+    temperature: float = 0.0  # which its score is of
 
 
 class SampleView(NamedTuple):

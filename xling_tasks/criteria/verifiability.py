@@ -185,11 +185,13 @@ def _mark(row: Sequence[Any] | None) -> tuple[str, str]:
 
 def _find_right(sample: view.Sample, _: str) -> view.SampleResult:
     """Return whether all parsed answers at the lowest temperature are correct."""
-    rows = sample.get(min(_sweep(sample), key=view.temperature_of, default="acc")) or []
+    name = min(_sweep(sample), key=view.temperature_of, default="acc")
+    rows, tau = sample.get(name) or [], view.temperature_of(name)
     right = [hard_answer(row[1]) == row[0] for row in rows if row[1] is not None]
     if not right:
         return view.SampleResult("unparsed" if rows else "")
-    return view.SampleResult("right" if all(right) else "wrong", sum(right) / len(rows), all(right))
+    label, score = "right" if all(right) else "wrong", sum(right) / len(rows)
+    return view.SampleResult(label, score, all(right), tau)
 
 
 _DISPLAY = {
