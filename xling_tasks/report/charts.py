@@ -85,9 +85,11 @@ def make_forest(verdicts: Sequence[Row], order: Sequence[str]) -> Forest:
             v, words.tell(v), at, low, high, estimate, "" if None in ends else " to ".join(shown),
             "–" if v["value"] is None else both,
         ))  # fmt: skip
-    times = 100 if text.in_percent else 1
+    times, unit = 100 if text.in_percent else 1, words.words()["units"][text.unit][3]
+    if "above_chance" in first["tags"]:
+        unit += f", {words.words()['tags']['above_chance']}"
     return Forest(
-        text, sign < 0, words.words()["units"][text.unit][3], words.base_name(first), rows,
+        text, sign < 0, unit, words.base_name(first), rows,
         (scale(-edge), scale.span(2 * edge)), scale(0.0),
         [(scale(tick), f"{abs(tick) * times:.3g}") for tick in scale.ticks],
     )  # fmt: skip
