@@ -232,6 +232,15 @@ def test_worse_somewhere_fails_a_check_and_what_is_open_has_a_status_of_its_own(
 # What is refused
 
 
+def test_only_the_metrics_that_are_named_decide(tmp_path):
+    """B harms more, and is as usable: a check of `usable` alone passes, corrected for itself."""
+    a, b = (write(tmp_path / name, harmed("en", hits)) for name, hits in (("a", 7), ("b", 170)))
+    (item,) = compare(a, b, "--metrics", "usable")["verdicts"]
+    assert (item["metric"], item["verdict"], item["family"]) == ("usable", "equivalent", 1)
+    assert [run(a, b, "--fail-if", "worse", "--to", tmp_path / "to", *words).status
+            for words in ((), ("--metrics", "usable"))] == [1, 0]  # fmt: skip
+
+
 def recorded(*path, value):
     def change(content):
         for config in content["configs"].values():

@@ -106,7 +106,7 @@ def make_record(options: argparse.Namespace) -> Record:
     remarks += [Remark("made_differently", {"what": text}) for text in unlike]
     full = [a.full, b.full]
     del a, b, pair  # `pairs` has their questions: half of the memory
-    verdicts = compare_models(pairs, names, chosen, people)
+    verdicts = compare_models(pairs, names, chosen, people, options.metrics)
     judged = [v for v in verdicts if "judge" in v.tags and v.ci_low is not None]
     remarks += judge_remarks(list(dict.fromkeys(f"{v.criterion}.{v.metric}" for v in judged)), {})
     record: Record = public({

@@ -30,7 +30,7 @@ Metrics = Mapping[Key, tuple[Pair, str]]
 
 def compare_models(
     pairs: Sequence[Pair], names: tuple[str, str], options: Options,
-    people: Annotations | None = None,
+    people: Annotations | None = None, wanted: Sequence[str] | None = None,
 ) -> list[Verdict]:  # fmt: skip
     """Return verdicts on model B against A in each language, and on each change of gap.
 
@@ -39,6 +39,7 @@ def compare_models(
         names: A's and B's.
         options: How verdicts are made.
         people: People's labels, which correct the judge's.
+        wanted: The metrics to conclude on; None for all primary ones.
     """
     positions = {pair.a.task_key for pair in pairs}
     metrics: dict[Key, tuple[Pair, str]] = {}
@@ -48,8 +49,9 @@ def compare_models(
         if by_response != task_key and by_response in positions:
             continue  # another form of a criterion that counts
         for name in pair.a.endpoints:
-            if name in pair.b.endpoints:
-                metrics[metric_key_of(task_key, name)] = pair, name
+            key = metric_key_of(task_key, name)
+            if name in pair.b.endpoints and (not wanted or {name, key[0].metric} & set(wanted)):
+                metrics[key] = pair, name
     between = conclude([_between(key, metrics[key], names) for key in metrics], options, people)
     remaining = [key for key in metrics if key[1] != ENGLISH and (key[0], ENGLISH) in metrics]
     gaps = [_against_english(metrics, remaining, options, people, index) for index in (0, 1)]
