@@ -113,11 +113,10 @@ def _compare(
 
 def pairs_with_english(model: Model) -> Iterator[Pair]:
     """Yield every metric of every language that English has, too."""
-    english = {task.task_key[:2]: task for task in model.tasks if task.task_key.language == ENGLISH}
     for task in model.tasks:
         if task.task_key.language == ENGLISH:
             continue
-        base = english.get(task.task_key[:2]) if task.task_key.language else task
+        base = model.english_of(task)
         for name in task.scores if base is not None else ():
             counterpart = name
             if not task.task_key.language:

@@ -159,16 +159,15 @@ class Model:
 
     def __post_init__(self) -> None:
         """Let every task know the metrics of English."""
+        pairs = ((task.task_key, task) for task in self.tasks)
+        self._english = {key[:2]: task for key, task in pairs if key.language == ENGLISH}
         for task in self.tasks:
             base = self.english_of(task)
             task.english = () if base is None else tuple(base.scores)
 
     def english_of(self, task: Task) -> Task | None:
         """Return the same task in English; one with several languages itself."""
-        if not task.task_key.language:
-            return task
-        wanted = task.task_key._replace(language=ENGLISH)
-        return next((other for other in self.tasks if other.task_key == wanted), None)
+        return self._english.get(task.task_key[:2]) if task.task_key.language else task
 
 
 def read_models(
