@@ -232,6 +232,19 @@ def test_worse_somewhere_fails_a_check_and_what_is_open_has_a_status_of_its_own(
 # What is refused
 
 
+def test_better_and_worse_in_one_language_are_said_of_their_metrics(tmp_path):
+    numbers = np.arange(690)
+    runs = [
+        write(tmp_path / name, correctness("hi", numbers < harm, helped=numbers >= 690 - helped))
+        for name, harm, helped in (("a", 7, 300), ("b", 100, 450))
+    ]
+    said = run(*runs, "--to", tmp_path / "to").splitlines()[0]
+    assert (
+        said
+        == "b is worse than a in Hindi (harmful answers). b is better than a in Hindi (helpful answers)."
+    )
+
+
 def test_only_the_metrics_that_are_named_decide(tmp_path):
     """B harms more, and is as usable: a check of `usable` alone passes, corrected for itself."""
     a, b = (write(tmp_path / name, harmed("en", hits)) for name, hits in (("a", 7), ("b", 170)))

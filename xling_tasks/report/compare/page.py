@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xling_tasks import __version__
@@ -35,15 +35,31 @@ def tell_findings(record: Record) -> list[str]:
     ):
         verdicts, parts = find(record, kind), list[str]()
         total = len({v["language"] for v in verdicts})
-        for key, wanted in keys.items():
-            found = [v["language"] for v in verdicts if wanted in (v["verdict"], v["reason"])]
-            if found:
-                who = lead.name_languages(unique(found), total)
-                parts.append(texts[key].format(**names, who=who))
+        found = {
+            key: [v for v in verdicts if wanted in (v["verdict"], v["reason"])]
+            for key, wanted in keys.items()
+        }
+        for key, rows in ((key, rows) for key, rows in found.items() if rows):
+            parts.append(texts[key].format(**names, who=_name(rows, found.values(), total)))
         if verdicts or kind == "models":
             key = nothing if verdicts else "nothing"
             lines.append(" ".join(parts) or texts[key].format(**names))
     return lines
+
+
+def _name(rows: Sequence[Row], by_kind: Iterable[Sequence[Row]], total: int) -> str:
+    """Name the languages of verdicts, with the metrics where others say the opposite."""
+    codes = unique(v["language"] for v in rows)
+    others = {v["language"] for other in by_kind if other is not rows for v in other}
+    if others.isdisjoint(codes):
+        return lead.name_languages(codes, total)
+    return words.join(
+        f"{language_name(code)} ({words.join(words.metric_in(v, rows) for v in own)})"
+        if code in others
+        else language_name(code)
+        for code in codes
+        if (own := [v for v in rows if v["language"] == code])
+    )
 
 
 def order_languages(record: Record) -> ByLanguage:
