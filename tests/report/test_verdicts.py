@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -30,6 +30,7 @@ from xling_tasks.criteria import MetricKey
 from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.comparisons import find_reason
 from xling_tasks.report.data import read_models
+from xling_tasks.report.lead import tell_lead
 from xling_tasks.report.lists import make_verdicts
 from xling_tasks.report.unscored import LEFT_OUT, RIGHT, SCORED, WRONG, column_counted
 from xling_tasks.report.verdicts import Options
@@ -342,21 +343,32 @@ def test_samples_at_two_temperatures_have_no_gap(tmp_path):
 # Different questions in every language
 
 
-def test_multiple_choice_is_compared_beyond_chance():
-    """Half correct of two options is guessing, half correct of five is not."""
+def exams(russian):
     tasks = {
         "mmedbench_mcqa_en": mmedbench("en", 400, 200, options=5),
-        "mmedbench_mcqa_ru": mmedbench("ru", 300, 150, options=2),
+        "mmedbench_mcqa_ru": mmedbench("ru", 300, russian, options=2),
     }
     for key, own in tasks.items():
         about = {"criterion": "mmedbench_mcqa", "dataset": "mmedbench", "languages": [key[-2:]]}
         own["config"]["metadata"]["xling"] = PLAIN | {"about": {"format": 1, **about}}
         for at, row in enumerate(own["rows"]):
             row["arguments"] = {"0": str(at)}
-    item = only(verdicts_of(tasks))
+    return only(verdicts_of(tasks))
+
+
+def test_multiple_choice_is_compared_beyond_chance():
+    """Half correct of two options is guessing, half correct of five is not."""
+    item = exams(150)
     assert [item.value, item.english, item.estimate] == pytest.approx([0, 0.375, -0.375])
     assert item.verdict == "worse" and item.tags == ("other_questions", "above_chance")
     assert item.counts == {"value": (150, 300), "english": (200, 400)}
+
+
+def test_better_in_an_exam_of_its_own_is_said_so():
+    said, _ = tell_lead([asdict(exams(280))], 1)
+    assert said.startswith(
+        "Russian is served better than English. For Russian, this is by exams with"
+    )
 
 
 # What must not change a verdict

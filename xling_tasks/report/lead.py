@@ -11,6 +11,7 @@ from xling_tasks.report.words import (
     ORDER,
     Row,
     count_noun,
+    display,
     format_number,
     goodness,
     join,
@@ -129,16 +130,17 @@ def tell_lead(verdicts: Sequence[Row], most: int) -> tuple[str, list[LeadLine]]:
 def tell_scores(scores: Sequence[Row]) -> list[LeadLine]:
     """Describe the primary scores of a model without comparisons, a line for each language."""
     lines: dict[str, list[str]] = {}
-    for score in scores:
-        definition = CRITERIA[score["criterion"]]
-        primary = {name for item in definition.endpoints for name in (item.metric, *item.instead)}
-        covers_all = not score["topic"] and ":" not in score["language"]
-        if covers_all and score["metric"] in primary and score["value"] is not None:
-            text = definition.display(score["metric"])
-            sentences = f"{lower_first(text.name)} {format_number(score['value'], text)}"
-            if score["temperature"] is not None:
-                sentences += f" (temperature {score['temperature']:g})"
-            lines.setdefault(score["language"], []).append(sentences)
+    primary = [
+        score for score in scores
+        if not score["topic"] and ":" not in score["language"] and score["value"] is not None
+        and any(score["metric"] in (item.metric, *item.instead)
+                for item in CRITERIA[score["criterion"]].endpoints)
+    ]  # fmt: skip
+    for score in primary:
+        sentences = f"{metric_in(score, primary)} {format_number(score['value'], display(score))}"
+        if score["temperature"] is not None:
+            sentences += f" (temperature {score['temperature']:g})"
+        lines.setdefault(score["language"], []).append(sentences)
     return [
         LeadLine("", [code], language_name(code), f"{'; '.join(lines[code])}.")
         for code in in_order(lines)
@@ -166,10 +168,19 @@ def _first_sentence(rows: Sequence[tuple[str, list[Row]]]) -> str:
         return str(texts["nothing"])
     fine = [code for code, kind in kinds.items() if kind in ("equivalent", "better")]
     key = "none_worse" if not fine else "some_same"
+    if fine and "better" in kinds.values():
+        key = "some_better"
     if len(fine) == total:
         key = "better" if set(kinds.values()) == {"better"} else "all_same"
     form = texts[key] if isinstance(texts[key], str) else texts[key][total > 1]
-    return str(form.format(who=name_languages(fine, total) if fine else ""))
+    sentence = str(form.format(who=name_languages(fine, total) if fine else ""))
+    exams = [
+        code for code, group in rows
+        if code in fine and _is_of_exams(v for v in group if look(v) in ("equivalent", "better"))
+    ]  # fmt: skip
+    if exams:
+        sentence += f" {texts['own_exams'].format(who=name_languages(exams, total))}"
+    return sentence
 
 
 def count_verdicts(verdicts: Sequence[Row], others: bool = False) -> str:
