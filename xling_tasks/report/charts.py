@@ -45,6 +45,7 @@ class ForestRow(NamedTuple):
     difference: str
     interval: str
     both: str
+    note: str
 
 
 class Forest(NamedTuple):
@@ -83,7 +84,7 @@ def make_forest(verdicts: Sequence[Row], order: Sequence[str]) -> Forest:
         )
         rows.append(ForestRow(
             v, words.tell(v), at, low, high, estimate, "" if None in ends else " to ".join(shown),
-            "–" if v["value"] is None else both,
+            "–" if v["value"] is None else both, words.note_temperature(v, verdicts),
         ))  # fmt: skip
     times, unit = 100 if text.in_percent else 1, words.words()["units"][text.unit][3]
     if "above_chance" in first["tags"]:

@@ -102,25 +102,12 @@ def head_notes(column: Column, verdicts: Iterable[Row]) -> list[str]:
     rows = [v for v in verdicts if column_of(v) == column]
     if any("above_chance" in v["tags"] for v in rows):
         notes.append(table["above"])
-    if taus := temperatures_of(rows):
+    if taus := words.temperatures_of(rows):
         notes.append(table["temperature"].format(tau=words.join(f"{tau:g}" for tau in taus)))
     if counts := sorted({v["n"] for v in rows if v["n"]}):
         n = " to ".join(unique(f"{count:,}" for count in (counts[0], counts[-1])))
         notes.append(table["questions"][n != "1"].format(n=n))
     return notes
-
-
-def temperatures_of(verdicts: Iterable[Row]) -> list[float]:
-    """Return the temperatures of verdicts and scores that have a value."""
-    taus = {v["temperature"] for v in verdicts if v["value"] is not None}
-    return sorted(tau for tau in taus if tau is not None)
-
-
-def note_temperature(v: Row, among: Iterable[Row]) -> str:
-    """Return the temperature of a verdict where others of its column have another one."""
-    if v["value"] is None or len(temperatures_of(among)) < 2:
-        return ""
-    return str(words.words()["temperature"].format(tau=f"{v['temperature']:g}"))
 
 
 def capitalize(text: str) -> str:
@@ -135,7 +122,7 @@ def make_square(
     if v is None:
         return Square("not_measured")
     display = "" if v["value"] is None else value(v)
-    small = note_temperature(v, among)
+    small = words.note_temperature(v, among)
     return Square(words.look(v), display, small, f"#{verdict_anchor(v)}")
 
 

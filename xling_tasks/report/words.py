@@ -104,6 +104,19 @@ def tell_subject(v: Row, among: Iterable[Row]) -> list[str]:
     return parts
 
 
+def temperatures_of(verdicts: Iterable[Row]) -> list[float]:
+    """Return the temperatures of verdicts and scores that have a value."""
+    taus = {v["temperature"] for v in verdicts if v["value"] is not None}
+    return sorted(tau for tau in taus if tau is not None)
+
+
+def note_temperature(v: Row, among: Iterable[Row]) -> str:
+    """Return the temperature of a verdict where others of its column have another one."""
+    if v["value"] is None or len(temperatures_of(among)) < 2:
+        return ""
+    return str(words()["temperature"].format(tau=f"{v['temperature']:g}"))
+
+
 # Numbers: one rounding everywhere. Shares in percent, scores with two decimals; differences, which
 # are computed before rounding, with one more, so that nobody expects those of the rounded values.
 

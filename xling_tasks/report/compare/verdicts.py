@@ -72,7 +72,7 @@ def _between(key: Key, item: tuple[Pair, str], names: tuple[str, str]) -> Compar
     reason = "same_prompt" if pair.a.one_prompt or pair.b.one_prompt else ""
     if max(task.cut_prompts(language) for task in (pair.a, pair.b)) > MOST_CUT:
         reason = "cut_prompts"
-    # A's agreement with English is no most that B's could be, as that of two English answers is.
+    # Two English answers are the most that a language can share with English; A's answers are not.
     endpoint = replace(pair.a.endpoints[name], agreement=False)
     return Comparison(
         names[1], metric_key, language, endpoint, groups, kind="models", baseline=names[0],

@@ -99,7 +99,7 @@ def metric_grid(
         value = words.format_number(score["value"], column.text)
         if v is not None and v["estimate"] is not None:
             value += f" ({words.format_signed(v['estimate'], column.text)})"
-        if note := grids.note_temperature(score, scores.values()):
+        if note := words.note_temperature(score, scores.values()):
             value += f", {note}"
         style = words.look(v) if v is not None else "" if code == ENGLISH else "not_measured"
         link, places, rank = "", "", ranks.get((model, code))
