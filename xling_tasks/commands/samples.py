@@ -194,9 +194,10 @@ def read_entries(criterion: str, source: TaskResults) -> Iterator[tuple[str, str
                 parts = parts_of(criterion, sample, code)
                 result = find_label(criterion, sample, code, primary)
                 requested = parts[0].passages[0].text[: 2 * _TITLE] if parts else ""
+                title = " ".join(requested.split())
                 right = None if result.right is None else ("bad", "good")[result.right]
                 yield name, code, {
-                    "title": " ".join(requested.split())[:_TITLE],
+                    "title": title if len(title) <= _TITLE else f"{title[:_TITLE]}…",
                     "label": result.label[:80], "score": result.score, "right": result.right,
                     "temperature": result.temperature,
                     "tone": tones.get(result.label, right or ""),

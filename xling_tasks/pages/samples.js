@@ -124,8 +124,11 @@
     return hits;
   }
   function mark(node, e) {
-    const words = [spaced(e.label), e.score === null ? "" : +e.score.toFixed(3), e.flags.map((f) => flags[f] ?? f).join(", ")].filter((w) => w !== "");
-    const tone = e.tone || (e.flags.length ? "unsure" : "");
+    // Beside a label a whole number says the label again, or its rank.
+    const bare = e.score === null || (e.label && Number.isInteger(e.score));
+    const words = [spaced(e.label), bare ? "" : +e.score.toFixed(3), e.flags.map((f) => flags[f] ?? f).join(", ")].filter((w) => w !== "");
+    // A good answer of which something is the matter, such as its language, is not simply good.
+    const tone = e.flags.length && e.tone === "good" ? "partly" : e.tone || (e.flags.length ? "unsure" : "");
     const own = element(node, "span", "", `label ${tone}`);
     if (SIGNS[tone]) { element(own, "span", `${SIGNS[tone]} `).setAttribute("aria-hidden", "true"); element(own, "span", `${SAID[tone]}: `, "spoken"); }
     show(own, words.join(", "));
