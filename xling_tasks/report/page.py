@@ -54,6 +54,10 @@ def make_page(record: Record, *, published: bool = True, samples: str = "") -> s
     criteria = [key for key in CRITERIA if any(column.criterion == key for column in columns)]
     if len(models) == 1:
         overview = grids.grid_by_metric(rows, columns, texts["by_metric"], missing=missing)
+    elif len(columns) == 1:
+        overview = grids.grid_of_metric(
+            columns[0], verdicts, page.order, models, with_dataset=False
+        )
     else:
         overview = grids.grid_by_model(rows, models, texts["by_model"])
     return html.render(
@@ -102,7 +106,7 @@ def _section(
     forests, tables_of_models = [], []
     for column in (column for column in columns if column.criterion == key):
         verdicts = [v for v in page.record["verdicts"] if column_of(v) == column]
-        if len(page.models) > 1 and verdicts:
+        if len(page.models) > 1 and verdicts and len(columns) > 1:  # of one it stands above
             tables_of_models.append(grids.grid_of_metric(
                 column, verdicts, page.order, page.models, with_dataset=page.has_datasets
             ))  # fmt: skip

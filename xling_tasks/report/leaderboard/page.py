@@ -32,7 +32,10 @@ def make_page(record: Record, samples: str = "") -> str:
         level=words.format_level(record["options"]["confidence"]),
         lines=lines, kinds=[k for k in words.ORDER if any(k in line["counts"] for line in lines)],
         method=kinds_of(verdicts),
-        overview=grids.grid_by_model(rows, models, texts["languages"], is_linked=False),
+        overview=(
+            grids.grid_by_model(rows, models, texts["languages"], is_linked=False)
+            if len(columns) > 1 else None
+        ),
         columns=[
             (grids.anchor_of(*column), column.text, words.dataset_name(column.dataset),
              metric_grid(column, record, order, models, samples))
