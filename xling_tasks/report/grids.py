@@ -110,11 +110,6 @@ def head_notes(column: Column, verdicts: Iterable[Row]) -> list[str]:
     return notes
 
 
-def capitalize(text: str) -> str:
-    """Return a text with a capital first letter, the others as they are."""
-    return text[:1].upper() + text[1:]
-
-
 def make_square(
     v: Row | None, value: Callable[[Row], str] = words.format_value, among: Iterable[Row] = ()
 ) -> Square:
@@ -149,7 +144,7 @@ def grid_by_metric(
         lines.append(GridRow(language_name(code), f"#{code}", cells))
     datasets = unique(column.dataset for column in columns)
     groups = [
-        (capitalize(words.dataset_name(name)), sum(c.dataset == name for c in columns))
+        (words.capitalize(words.dataset_name(name)), sum(c.dataset == name for c in columns))
         for name in datasets
     ]
     base = None if is_pair else [_base_value(every, column) for column in columns]

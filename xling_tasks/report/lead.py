@@ -10,6 +10,7 @@ from xling_tasks.languages import in_order, language_name
 from xling_tasks.report.words import (
     ORDER,
     Row,
+    capitalize,
     count_noun,
     display,
     format_number,
@@ -124,7 +125,7 @@ def tell_lead(verdicts: Sequence[Row], most: int) -> tuple[str, list[LeadLine]]:
             names = list_languages(in_order(leaning))
             extra = f"{texts['leaning'][len(leaning) > 1].format(who=names)} {extra}".strip()
         lines.append(LeadLine(kind, codes, list_languages(codes), lower_first(text), extra))
-    return _first_sentence(rows), lines
+    return capitalize(_first_sentence(rows)), lines
 
 
 def tell_scores(scores: Sequence[Row]) -> list[LeadLine]:

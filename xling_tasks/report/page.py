@@ -15,7 +15,7 @@ from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.languages import language_name
 from xling_tasks.logs.task_groups import group_of
 from xling_tasks.report import charts, costs, grids, html, lead, remarks, words
-from xling_tasks.report.grids import Column, capitalize, column_of
+from xling_tasks.report.grids import Column, column_of
 from xling_tasks.report.paper_tables import make_tables
 from xling_tasks.report.summary import (
     MANY_MODELS,
@@ -27,7 +27,7 @@ from xling_tasks.report.summary import (
     models_of,
 )
 from xling_tasks.report.table import Cell, Table
-from xling_tasks.report.words import Row, unique
+from xling_tasks.report.words import Row, capitalize, unique
 
 
 class Context(NamedTuple):

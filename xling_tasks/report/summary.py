@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from xling_tasks.languages import language_name
 from xling_tasks.report import costs, lead, remarks, words
-from xling_tasks.report.grids import Column, capitalize, columns_of
+from xling_tasks.report.grids import Column, columns_of
 from xling_tasks.report.lead import LeadLine
-from xling_tasks.report.words import Row, unique
+from xling_tasks.report.words import Row, capitalize, unique
 
 Record = Mapping[str, Any]
 """The content of `report.json`."""

@@ -73,6 +73,11 @@ def count_noun(n: int, forms: Sequence[str]) -> str:
     return forms[n != 1].format(n=f"{n:,}")
 
 
+def capitalize(text: str) -> str:
+    """Return a text with a capital first letter, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def lower_first(text: str) -> str:
     """Return a text with a small first letter."""
     return text[:1].lower() + text[1:]

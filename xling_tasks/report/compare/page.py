@@ -99,12 +99,12 @@ def make_page(record: Record) -> str:
         one, gap = ([v for v in some if column_of(v) == column] for some in (models, gaps))
         if any(v["estimate"] is not None for v in one):
             gap_chart = charts.make_forest(gap, order) if gap else None
-            name = grids.capitalize(words.dataset_name(column.dataset)) if len(data) > 1 else ""
+            name = words.capitalize(words.dataset_name(column.dataset)) if len(data) > 1 else ""
             forests.append((charts.make_forest(one, order), gap_chart, name))
     return html.render(
         "compare.html",
         title=f"{b} compared with {a}", kicker="Comparison of two models", 
-        meta=f"{grids.capitalize(words.join(data))}. Over the questions that both models answered.",
+        meta=f"{words.capitalize(words.join(data))}. Over the questions that both models answered.",
         command="xling compare", version=__version__,
         level=words.format_level(record["options"]["confidence"]),
         **names, first=tell_findings(record),
@@ -136,7 +136,7 @@ def _language(
     code: str, verdicts: Sequence[Row], gaps: Sequence[Row], among: Sequence[Row]
 ) -> dict[str, Any]:
     def tell(v: Row) -> tuple[words.Telling, str, str]:
-        subject = map(grids.capitalize, words.tell_subject(v, among))
+        subject = map(words.capitalize, words.tell_subject(v, among))
         return words.tell(v), grids.verdict_anchor(v), ", ".join(subject)
 
     return {
