@@ -142,9 +142,9 @@ def format_signed(value: float | None, text: DisplayText) -> str:
 
 
 def format_share(value: float) -> str:
-    """Format a share in percent; a few of many are never 0% or 100%."""
+    """Format a share in percent; below 1%, and where all would be rounded to, with a tenth."""
     text = f"{100 * value:.0f}"
-    if text in ("0", "100", "-0") and 0 < abs(value) < 1:
+    if 0 < abs(value) < 0.01 or (text in ("100", "-100") and abs(value) < 1):
         text = f"{100 * value:.1f}"
     return f"{text}%".replace("-", MINUS)
 

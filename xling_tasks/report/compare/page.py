@@ -91,9 +91,10 @@ def make_page(record: Record) -> str:
     order, columns = [code for code, _ in rows], grids.columns_of(models)
     tellings = remarks.tell_remarks(record["remarks"], [])
     data = unique(words.dataset_name(v["dataset"]) for v in models) or ["nothing"]
-    gap_rows = [
-        (code, [v for v in gaps if v["language"] == code]) for code in order if code != ENGLISH
-    ]
+    # What the finding counts stands first.
+    gap_rows = sorted(
+        lead.by_language(gaps), key=lambda row: lead.overall(row[1]) not in ("worse", "better")
+    )
     names, forests = {"a": a, "b": b}, []
     for column in columns:
         one, gap = ([v for v in some if column_of(v) == column] for some in (models, gaps))

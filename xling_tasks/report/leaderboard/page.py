@@ -111,6 +111,7 @@ def metric_grid(
             link = f"{samples}#{'&'.join(parts)}"
         if rank is not None and rank["rank_low"] is not None:
             places = "–".join(unique([str(rank["rank_low"]), str(rank["rank_high"])]))
+            places = words.words()["leaderboard"]["place"].format(place=places)
         return Square(style, value, places, link)
 
     rows = [GridRow(language_name(code), "", [square(m, code) for m in models]) for code in codes]
