@@ -14,10 +14,17 @@ import os
 import pickle
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
+
+from tqdm import tqdm
+
+# The lock of tqdm's bars is one for a process and its forks: a fork that is killed while it draws would
+# keep it for ever.
+os.register_at_fork(after_in_child=lambda: tqdm.set_lock(threading.RLock()))
 
 STAMP = "2026-01-02T03-04-05.678901"
 PACKAGES = {
@@ -49,6 +56,12 @@ after a run (a dozen processes, two seconds).
 COMMAND = f"{ONLY_OURS}{UNASKED}\nfrom lm_eval.__main__ import cli_evaluate\ncli_evaluate()\n"
 """Code for `python -c CODE WORDS`, where the process itself is what is tested."""
 
+SEES = (
+    f"{ONLY_OURS}\n"
+    "from lm_eval.tasks import TaskManager; print('xlinghealth_demo' in TaskManager().all_tasks)"
+)
+"""Code that says whether the harness finds our tasks."""
+
 
 def leave_the_machine_unasked() -> None:
     """The harness does not ask pip and the machine for their parts after a run; torch stays."""
@@ -58,15 +71,6 @@ def leave_the_machine_unasked() -> None:
         from torch.utils import collect_env
 
         collect_env.get_pretty_env_info = lambda: "not asked"
-
-
-def with_bars_of_its_own() -> None:
-    """For a fork that will be killed: else it may hold the lock of all forks' progress bars."""
-    import threading
-
-    from tqdm import tqdm
-
-    tqdm.set_lock(threading.RLock())
 
 
 def our_tasks(metadata: Mapping[str, Any] | None = None) -> Any:

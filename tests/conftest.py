@@ -8,7 +8,6 @@ import itertools
 import json
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,6 @@ import pytest
 import yaml
 from hub import Hub
 from loopback import Answer, Loopback
-from tqdm import tqdm
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -35,10 +33,6 @@ def pytest_xdist_auto_num_workers() -> int | None:
         return None
     return len(os.sched_getaffinity(0)) + 1
 
-
-# The lock of tqdm's bars is one for a process and its forks: a fork that is killed while it draws would
-# keep it for ever.
-os.register_at_fork(after_in_child=lambda: tqdm.set_lock(threading.RLock()))
 
 DATA = Path(__file__).with_name("cases")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -56,24 +54,6 @@ def test_threads_share_it(tmp_path):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(4)))
     assert len(ResponseCache(tmp_path)) == 800
-
-
-def test_a_kill_loses_the_line_being_written_at_most(tmp_path):
-    told, tell = os.pipe()
-    pid = os.fork()
-    if not pid:
-        cache = ResponseCache(tmp_path)
-        for n in range(10**6):
-            cache.put_many({str(n): "x" * 1000})
-            os.write(tell, b"%d\n" % n)
-    time.sleep(0.3)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    os.close(tell)
-    last = int(os.fdopen(told).read().split("\n")[-2])
-    values = ResponseCache(tmp_path).get_all()
-    assert last > 10 and len(values) - last in (1, 2)
-    assert values.keys() >= {str(n) for n in range(last + 1)}
 
 
 def test_damaged_lines_are_asked_again(tmp_path):

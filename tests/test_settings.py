@@ -38,6 +38,8 @@ def test_defaults_and_what_is_no_setting():
         ({"temperatures": [-1]}, "-1 is not a number from 0 to 2"),
         ({"prompt_language": "fr"}, "must be 'published' or 'en' or 'native'"),
         ({"data_dir": 3}, "data_dir: expected text"),
+        ({"k": 10**9}, "k: must be an integer from . to 10,000"),
+        ({"topic_seeds": 10**9}, "topic_seeds: must be an integer from . to 10,000"),
         ({"judge": {"modle": "hf"}}, "judge: expected"),
         ({"judge": "{model:x}"}, "as a whole JSON, got '{model:x}'"),
         ({"encoder": "{model:x}"}, "as a whole JSON, got '{model:x}'"),
@@ -53,6 +55,8 @@ def test_defaults_and_what_is_no_setting():
             ({"model_args": 3}, "judge.model_args: expected an object"),
             ({"model_args": {"trust_remote_code": "True"}}, "trust_remote_code: code out of"),
             ({"max_gen_toks": 0}, "max_gen_toks: must be a positive integer"),
+            ({"max_gen_toks": True}, "max_gen_toks: must be"),
+            ({"batch_size": -3}, "batch_size: must be"),
             ({"apply_chat_template": "yes"}, "apply_chat_template"),
             ({"model_args": {"api_key": "sk"}}, "take no secrets"),
             ({"model_args": "auth_token=sk,x=1"}, "take no secrets"),
@@ -70,6 +74,7 @@ def test_judge_by_name_and_with_a_string_of_arguments():
     assert parse(judge="self").judge.model == "self"
     judge = parse(judge={"model": "hf", "model_args": "pretrained=x,dtype=auto"}).judge
     assert judge.model_args == {"pretrained": "x", "dtype": "auto"}
+    assert parse(judge={"model": "hf", "batch_size": "auto:4"}).judge.batch_size == "auto:4"
     assert parse(temperatures=0.5).temperatures == (0.5,)
 
 

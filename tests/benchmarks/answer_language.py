@@ -2,12 +2,11 @@
 
 `python tests/benchmarks/answer_language.py` cuts the bundled prompts and posts of 31 languages to 1 to
 12 words, takes each for an answer in its own language and each English one for an answer in every other
-language, and prints shares in percent. `--by-language` has a line per language.
+language, and prints shares in percent.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,6 @@ from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.languages import LANGUAGES
 
 LENGTHS = range(1, 13)
-LONG = 8
 FILES = ("information_prompts.jsonl", "seeker_posts.jsonl")
 Counts = dict[int, Counter[bool | None]]  # length -> how often in the language, in another, unknown
 
@@ -62,9 +60,6 @@ def percent(rows: Iterable[Counter[bool | None]], value: bool | None) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--by-language", action="store_true")
-    by_language = parser.parse_args().by_language
     pieces = {code: [p for text in own for p in cut(text, code)] for code, own in texts().items()}
     own = {code: count(pieces[code], code) for code in LANGUAGES}
     english = {code: count(pieces["en"], code) for code in LANGUAGES if code != "en"}
@@ -77,10 +72,6 @@ def main() -> None:
         )
         found = percent((english[c][n] for c in english), False)
         print(f"{n:5} | {kinds} | {worst} {wrong:.1f} | {found:.1f} / {missed} {least:.1f}")
-    for code in LANGUAGES if by_language else ():
-        kinds = " / ".join(f"{percent(own[code].values(), v):.2f}" for v in (True, False, None))
-        long = [english[code][n] for n in LENGTHS if n >= LONG] if code != "en" else []
-        print(f"{code}: {kinds}; English from {LONG} words: {percent(long, False):.2f}")
 
 
 if __name__ == "__main__":

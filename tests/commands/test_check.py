@@ -13,18 +13,16 @@ from xling_tasks.commands import check
 from xling_tasks.data.sources import SAMPLE_FOLDER
 
 
-def screen(*words, **settings):
+def screen(*words, flags=(), **settings):
     """The whole screen; settings may be words of `--metadata`, or values of their own."""
     given = [*words, *([json.dumps(settings)] if settings else [])]
-    options = parse(["check", *(["--metadata", *given] if given else [])])
+    options = parse(["check", *flags, *(["--metadata", *given] if given else [])])
     return options.run(options)
 
 
 def lines_of(*words, **settings):
     """Check -> status and text; the exit status is compared."""
-    given = [*words, *([json.dumps(settings)] if settings else [])]
-    options = parse(["check", "--json", *(["--metadata", *given] if given else [])])
-    output = options.run(options)
+    output = screen(*words, flags=["--json"], **settings)
     lines = json.loads(output)
     assert output.status == int(any(line["status"] == "fail" for line in lines))
     found = {}

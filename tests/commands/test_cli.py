@@ -9,12 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import builders
 import pytest
 
 from xling_tasks.cli import COMMANDS, help_text, main, parse
 from xling_tasks.commands.options import read_metadata
-from xling_tasks.data.dataset_info import DATASETS
 from xling_tasks.errors import SettingError
 from xling_tasks.settings import Settings
 
@@ -114,18 +112,3 @@ def test_metadata_words_are_cut_as_lm_eval_cuts_them():
     }  # fmt: skip
     with pytest.raises(SettingError):
         read_metadata(["{"])
-
-
-def test_a_run_writes_table_results_and_samples(tmp_path, capsys):
-    words = "--model xling_baseline --tasks xlinghealth_demo --limit 3 --output_path out"
-    settings = "temperatures=[0.0,0.5],topic_seeds=0"
-    words = [*words.split(), "--log_samples", "--metadata", settings]
-    builders.lm_eval(tmp_path, *words, table=True)
-    shown = capsys.readouterr().out
-    assert "xlinghealth_verifiability_demo_hi" in shown and "macro_f1_t0.5" in shown
-    (results,) = tmp_path.glob("out/*/results_*.json")
-    content = json.loads(results.read_text(), parse_constant=pytest.fail)
-    config = content["configs"]["xlinghealth_verifiability_demo_en"]
-    assert config["metadata"]["xling"]["settings"]["temperatures"] == [0.0, 0.5]
-    n_tasks = 3 * len(DATASETS["demo"].languages)
-    assert len(list(tmp_path.glob("out/*/samples_*.jsonl"))) == n_tasks

@@ -122,17 +122,9 @@ def test_what_cannot_be_compared_is_counted_and_not_asked(tmp_path, judge):
     """A failed call is no empty rationale; questions that are missing or differ."""
     outs = make_three(tmp_path, n=7)
     rows = [sample("en", i, f"beta explains {i}.") for i in range(6)]  # 6 is missing
-    rows[0]["filtered_resps"] = rows[1]["filtered_resps"] = [""]
-    rows[0]["n_responses"] = {
-        "asked": 1,
-        "responses": [
-            {"request": 0, "repeat": 0, "outcome": "request_failed", "reason": "HTTP 500"}
-        ],
-    }
-    rows[1]["n_responses"] = {
-        "asked": 1,
-        "responses": [{"request": 0, "repeat": 0, "outcome": "content_filter", "reason": "filter"}],
-    }
+    for row, outcome in zip(rows, ("request_failed", "content_filter")):
+        failed = {"request": 0, "repeat": 0, "outcome": outcome, "reason": "HTTP 500"}
+        row |= {"filtered_resps": [""], "n_responses": {"asked": 1, "responses": [failed]}}
     rows[2]["doc"]["options"]["B"] = "Wine"
     make_run(tmp_path / "beta", rows)
     ranking, rows, _ = result(tmp_path, *outs, *judge.words)

@@ -20,7 +20,6 @@ def xling(capsys, *words):
 
 
 def test_translate_prompts_makes_a_set_that_loads(capsys, serve, tmp_path):
-    english = {english: own for own, english in scripted.english_of().items() if english != own}
     rows = scripted.ADVICE.read_text(encoding="utf-8").split("\n")[:3]
     english = {row["en"]: row for row in map(json.loads, rows)}
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ..builders import leave_the_machine_unasked, our_tasks, with_bars_of_its_own
+from ..builders import leave_the_machine_unasked, our_tasks
 
 TASKS = [
     "xlinghealth_verifiability_demo_es",
@@ -79,7 +79,6 @@ def child(work: Callable[[], None]) -> int:
         return pid
     code = 1
     try:
-        with_bars_of_its_own()
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 from builders import evaluated
-from lm_eval.api.model import LM
+from fixed import Fixed
 from scripted import material
 
 from xling_tasks.criteria import OPTIONS
@@ -31,24 +31,19 @@ EVERYTHING = [
 _SEEDS = itertools.count()
 
 
-class Whim(LM):
+class Whim(Fixed):
     """Never answers twice in the same way, so that equal numbers come from the log alone."""
 
-    tokenizer_name = "whim"
-
     def __init__(self):
-        super().__init__()
+        super().__init__(self.answer)
         # Another stream in every instance, the same in every run of the tests.
         self.draw = random.Random(next(_SEEDS))
 
-    def generate_until(self, requests, disable_tqdm=False):
+    def answer(self, context, second):
+        if isinstance(second, str):  # how likely it is
+            return -self.draw.expovariate(0.1), self.draw.random() < 0.5
         words = ["Yes", "No", "A", "B, C", "[End]", "fiebre", "water", "बुखार", "水。", "\n", ""]
-        return [" ".join(self.draw.choices(words, k=6)).strip() or None for _ in requests]
-
-    def loglikelihood(self, requests, disable_tqdm=False):
-        return [(-self.draw.expovariate(0.1), self.draw.random() < 0.5) for _ in requests]
-
-    loglikelihood_rolling = loglikelihood
+        return " ".join(self.draw.choices(words, k=6)).strip() or None
 
     def apply_chat_template(self, chat_history, add_generation_prompt=True):
         turns = (f"<{m['role']}>{m['content'].strip()}</s>" for m in chat_history)

@@ -82,16 +82,6 @@ def edited(out: Path, to: Path, task: str, change: Any) -> Path:
     return folder
 
 
-def after(out: Path, tmp_path: Path, pattern: str, **changes: Any) -> Any:
-    """The verdict on Hindi after changes of the samples in some languages."""
-    for code, change in changes.items():
-        to = tmp_path / f"edit{len(list(tmp_path.iterdir()))}"
-        out = edited(out, to, pattern.format(language=code), change)
-    if pattern == MINE:
-        return verdicts(out, families=[MINE])["mytask hi"]
-    return verdicts(out)["mmlu_prox: health hi"]
-
-
 def each(change: Any) -> Any:
     """Let `change` alter every row."""
     return lambda rows: [change(row) or row for row in rows]

@@ -10,7 +10,6 @@ import signal
 import time
 
 import pytest
-from builders import with_bars_of_its_own
 from conftest import GREETINGS
 from loopback import Loopback
 
@@ -183,7 +182,6 @@ def killed_while_waiting(service, work):
     pid = os.fork()
     if not pid:
         with contextlib.suppress(BaseException):
-            with_bars_of_its_own()
             work()
         os._exit(0)
     until = time.monotonic() + 30

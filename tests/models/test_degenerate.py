@@ -20,12 +20,6 @@ def test_real_translations_pass_and_failures_are_named(
     assert find_faults([(source, text)], source_language, target_language) == [why]
 
 
-def test_many_at_once_in_order():
-    ((*_, es, en), *_) = TRANSLATIONS["good"]
-    assert find_faults([(es, en), (es, es), (es, "")], "es", "en") == [None, "copy", "empty"]
-    assert find_faults([], "es", "en") == []
-
-
 @pytest.mark.parametrize(("text", "expected"), TRANSLATIONS["repeats"])
 def test_repeats(text, expected):
     assert repeats(text) is expected

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scripted
+from references import save_bert
 
 from xling_tasks.cli import main, parse
 from xling_tasks.commands.train_empathy import score
@@ -237,32 +238,14 @@ def test_a_folder_that_is_no_classifier_is_refused(data, linear, tmp_path):
 
 @pytest.fixture(scope="module")
 def tiny_bert(tmp_path_factory):
-    """A random BERT and a word tokenizer of the made-up posts."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    torch.set_num_threads(1)  # the work is tiny, and threads wait for each other
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-
-    tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    """A random BERT that knows the words of the made-up posts."""
+    pytest.importorskip("torch").set_num_threads(
+        1
+    )  # the work is tiny, and threads wait for each other
     texts = [row[key] for row in make_rows() for key in ("seeker_post", "response_post")]
-    tokenizer.train_from_iterator(texts, trainers.WordLevelTrainer(special_tokens=special))
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]", model_max_length=64,
-    )  # fmt: skip
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=len(fast), hidden_size=32, intermediate_size=64, num_hidden_layers=1,
-        num_attention_heads=2, max_position_embeddings=64,
-    )  # fmt: skip
-    folder = tmp_path_factory.mktemp("tiny_bert")
-    transformers.BertModel(config).save_pretrained(folder)
-    fast.save_pretrained(folder)
-    return str(folder)
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
+    folder = str(tmp_path_factory.mktemp("tiny_bert"))
+    return save_bert(folder, texts, 400, num_hidden_layers=1, **shape)
 
 
 @pytest.fixture
@@ -277,20 +260,6 @@ def fit(data, tiny_bert):
     return fitted
 
 
-def said_again(data, out):
-    """Pairs that are right, by pair and mechanism, as the classifier of a folder says.
-
-    Of the test part they are as many as were measured before it was saved.
-    """
-    pairs, card = load(data).pairs, scores_of(out)["seeds"][0]
-    profiles = load_classifier(str(out)).profiles([(pair.seeker, pair.response) for pair in pairs])
-    right = np.array(profiles) == np.array([pair.present for pair in pairs])
-    shares = right[list(split(pairs, 0).test)].mean(axis=0)
-    measured = [card["test"][name]["accuracy"] for name in MECHANISMS]
-    assert measured == pytest.approx(100 * shares)
-    return right
-
-
 def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, tiny_bert):
     encoder = shutil.copytree(tiny_bert, tmp_path / "encoder")
     out = tmp_path / "out"
@@ -298,9 +267,13 @@ def test_the_transformer_learns_and_loads_from_its_folder_alone(data, tmp_path, 
     more = ("--training", *options, "device=cpu", "max_tokens=12")
     train("--data", data, "--to", out, "--seed", 0, "--backend", "transformer", *more)
     shutil.rmtree(encoder)
-    right = said_again(data, out)
-    assert right[list(split(load(data).pairs, 0).train)].mean() > 0.8  # chance is about one half
-    classifier = load_classifier(str(out))
+    pairs, classifier = load(data).pairs, load_classifier(str(out))
+    profiles = classifier.profiles([(pair.seeker, pair.response) for pair in pairs])
+    right = np.array(profiles) == np.array([pair.present for pair in pairs])
+    parts, measured = split(pairs, 0), scores_of(out)["seeds"][0]["test"]
+    assert right[list(parts.train)].mean() > 0.8  # chance is about one half
+    shares = 100 * right[list(parts.test)].mean(axis=0)
+    assert [measured[name]["accuracy"] for name in MECHANISMS] == pytest.approx(shares)
     assert classifier.profiles([("", "\ud83d"), ("A post.", "")])[1] == (False, False, False)
     assert classifier.signature.startswith("transformer(format=1,weights=")
     assert ",seed=0,torch=" in classifier.signature and "|" not in classifier.signature

@@ -503,21 +503,6 @@ def test_what_would_not_fit_is_split_into_paragraphs(serve):
     assert len(served.prompts) == 2 and all("\n\nPárrafo" in prompt for prompt in served.prompts)
 
 
-def test_a_translation_that_is_cut_off_is_redone_with_room(serve):
-    served = serve(ask)
-
-    def answer(sent):
-        whole = sent["max_tokens"] >= 300
-        content, finish = ("Drink water. Rest.", "stop") if whole else ("Drink wa", "length")
-        body = {"choices": [{"index": 0, "message": {"content": content}, "finish_reason": finish}]}
-        return 200, {}, json.dumps(body).encode()
-
-    served.answer = answer
-    translator = make(served.spec(max_gen_toks=100))
-    assert translator.translate(["Beba agua. Descanse."], "es") == ["Drink water. Rest."]
-    assert [request["max_tokens"] for request in served.requests] == [100, 400]
-
-
 def test_a_chat_model_that_loops_is_asked_again_with_seeds_of_its_own(serve):
     served = serve(ask)
     own = make(served.spec())

@@ -15,7 +15,6 @@ from types import SimpleNamespace
 import pytest
 from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_model
-from loopback import Loopback
 
 from xling_tasks.errors import BackendError
 from xling_tasks.failed_response import CONTENT_FILTER, REQUEST_FAILED
@@ -43,35 +42,24 @@ def whole(text=GOOD):
     return {"choices": [choice(text)]}
 
 
-class Service(Loopback):
-    """A service that answers a prompt with `reply(prompt, number)`: a body, or status, headers, bytes."""
-
-    def __init__(self, reply):
-        self.reply, self.prompts, self.bodies, self.times = reply, [], [], []
-        super().__init__()
-
-    def respond(self, path, headers, body):
-        self.bodies.append(json.loads(body))
-        prompt = self.bodies[-1]["messages"][-1]["content"]
-        self.prompts.append(prompt)
-        self.times.append(time.monotonic())
-        response = self.reply(prompt, len(self.prompts))
-        if isinstance(response, dict):
-            response = (200, {"Content-Type": "application/json"}, json.dumps(response).encode())
-        return response
-
-
 @pytest.fixture
-def service():
-    started = []
+def service(serve):
+    """`service(reply)`: it answers a prompt with `reply(prompt, number)`: a body, or all of an answer."""
 
     def start(reply):
-        started.append(Service(reply))
-        return started[-1]
+        served = serve(str)
+        served.asked, served.times = [], []
 
-    yield start
-    for item in started:
-        item.close()
+        def answer(sent):
+            served.asked.append(sent["messages"][-1]["content"])
+            served.times.append(time.monotonic())
+            given = reply(served.asked[-1], len(served.asked))
+            return (200, {}, json.dumps(given).encode()) if isinstance(given, dict) else given
+
+        served.answer = answer
+        return served
+
+    return start
 
 
 @pytest.fixture
@@ -134,7 +122,7 @@ AGAIN = {
 @pytest.mark.parametrize("body", AGAIN.values(), ids=AGAIN)
 def test_what_is_no_whole_completion_is_asked_again(service, quick, body):
     served = service(lambda p, n: body if n < 3 else whole())
-    assert ask_judge(served, [TEXTS["uno"]]) == [GOOD] and len(served.prompts) == 3
+    assert ask_judge(served, [TEXTS["uno"]]) == [GOOD] and len(served.asked) == 3
 
 
 @roles
@@ -142,7 +130,7 @@ def test_a_request_that_stays_broken_fails_alone(service, quick, caplog, role, a
     broken = {"choices": [choice("Drink", "network_error")]}
     served = service(lambda p, n: broken if "uno" in p else whole())
     first, second = ask(served, [TEXTS["uno"], TEXTS["dos"]])
-    assert second == GOOD and sum("uno" in p for p in served.prompts) == 8
+    assert second == GOOD and sum("uno" in p for p in served.asked) == 8
     assert first is None if role == "translator" else first.outcome == REQUEST_FAILED
     if role != "the model under test":
         assert "broken off (network_error): 1" in caplog.text
@@ -156,7 +144,7 @@ def test_html_to_everything_ends_the_run_in_words_after_the_first_few(
     served = service(lambda p, n: AGAIN["html"])
     with pytest.raises(BackendError, match=r"no completion in anything.*check base_url.*no JSON"):
         ask(served, [f"Pregunta {i} sobre la salud." for i in range(60)])
-    assert len(served.prompts) <= 4 * 12
+    assert len(served.asked) <= 4 * 12
     assert f"{role}: no JSON in the body: <!doctype html><title>Sign in" in caplog.text
 
 
@@ -166,7 +154,7 @@ def test_a_wrong_key_or_no_credit_ends_the_run_at_the_first(service, role, ask, 
     served = service(lambda p, n: (status, {}, b'{"error": {"code": "insufficient_quota"}}'))
     with pytest.raises(BackendError, match=f"check the API key.*status {status}"):
         ask(served, [f"Pregunta {i} sobre la salud." for i in range(50)])
-    assert len(served.prompts) <= 4  # as many as are under way
+    assert len(served.asked) <= 4  # as many as are under way
 
 
 @roles
@@ -175,7 +163,7 @@ def test_what_was_cut_off(service, caplog, role, ask, content):
     """The model's is recorded; of a translation it is done again with room, else unscored."""
     served = service(lambda p, n: {"choices": [choice(content, "length", reasoning_content="Hm")]})
     (response,) = ask(served, [TEXTS["uno"]])
-    rooms = [body["max_tokens"] for body in served.bodies]
+    rooms = [body["max_tokens"] for body in served.requests]
     if role == "translator":
         assert response is None and rooms == [100, 400, 400, 400, 400]
         assert "have no translation (cut off: 1)" in caplog.text
@@ -192,7 +180,7 @@ def test_a_tool_call_fails_in_words_and_is_not_asked_again(service, caplog, role
     body = {"choices": [choice(None, "tool_calls", tool_calls=[{"id": "1"}])]}
     served = service(lambda p, n: body if "uno" in p else whole())
     first, second = ask(served, [TEXTS["uno"], TEXTS["dos"]])
-    assert second == GOOD and sum("uno" in p for p in served.prompts) == 1
+    assert second == GOOD and sum("uno" in p for p in served.asked) == 1
     assert (
         first is None if role == "translator" else first.reason == "a tool call in place of a text"
     )
@@ -228,7 +216,7 @@ def test_a_harmless_prompt_tells_where_no_other_was_asked(service, quick):
     served = refusing(service, BLOCKS["zhipu"])
     (response,) = ask_judge(served, ["uno"])
     assert response.outcome == CONTENT_FILTER
-    assert served.prompts == ["uno", "uno", "uno", "Reply with the word: ready"]
+    assert served.asked == ["uno", "uno", "uno", "Reply with the word: ready"]
 
 
 @roles
@@ -242,7 +230,7 @@ def test_a_service_that_refuses_a_harmless_prompt_too_ends_the_run(
     served = service(lambda p, n: whole(f"Beba {n}.") if n <= answered else refusal)
     with pytest.raises(BackendError, match=f"refuses a harmless prompt, too.*status {status}"):
         ask(served, [f"Pregunta {i} sobre la salud." for i in range(60)])
-    assert len(served.prompts) <= answered + 4 * 4
+    assert len(served.asked) <= answered + 4 * 4
 
 
 @roles
@@ -257,7 +245,7 @@ def test_a_service_that_refuses_a_harmless_prompt_too_ends_the_run(
 def test_a_prompt_refused_for_another_reason_is_no_block(service, role, ask, message, reason):
     served = refusing(service, {"error": {"message": message}})
     first, second = ask(served, [TEXTS["uno"], TEXTS["dos"]])
-    assert second == GOOD and sum("uno" in p for p in served.prompts) == 1
+    assert second == GOOD and sum("uno" in p for p in served.asked) == 1
     assert role == "translator" or (first.outcome, first.reason) == (REQUEST_FAILED, reason)
 
 
@@ -271,7 +259,7 @@ def test_a_body_is_bounded(service, quick, monkeypatch, role, ask, packed):
     small = gzip.compress(small) if packed else small
     served = service(lambda p, n: (200, headers, data if "uno" in p else small))
     first, second = ask(served, [TEXTS["uno"], TEXTS["dos"]], max_retries=2)
-    assert second == GOOD and sum("uno" in p for p in served.prompts) == 2
+    assert second == GOOD and sum("uno" in p for p in served.asked) == 2
     assert first is None if role == "translator" else "more than 1 MiB" in first.reason
 
 

@@ -11,7 +11,6 @@ import scripted
 from builders import evaluated, write_lines
 from fixed import Fixed
 
-from xling_tasks.languages import LANGUAGES
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_verdicts
 from xling_tasks.report.verdicts import Options
@@ -19,7 +18,6 @@ from xling_tasks.report.words import tell_evidence
 
 TASK = "xling_information"
 FIELDS = {"id": "ind"}
-OTHERS = [code for code in LANGUAGES if code != "en"]
 
 
 class Facts(Fixed):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from builders import saved
+from fixed import Fixed
 from xling_metrics.classification import classification_scores
 
-from xling_tasks.failed_response import (
-    CONTENT_FILTER,
-    REQUEST_FAILED,
-    FailedResponse,
-)
+from xling_tasks.data.dataset_info import DATASETS
+from xling_tasks.data.xlinghealth import load
+from xling_tasks.failed_response import CONTENT_FILTER, REQUEST_FAILED, FailedResponse
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.outcomes import OUTCOMES
 from xling_tasks.report.data import read_models
@@ -29,16 +28,6 @@ class Flaky(BaselineLM):
     def generate_until(self, requests, disable_tqdm=False):
         replies = super().generate_until(requests, True)
         return [self.instead.get(i, reply) for i, reply in enumerate(replies)]
-
-
-class ColdAway(BaselineLM):
-    """The baseline, which does not answer the first question at temperature 0."""
-
-    def generate_until(self, requests, disable_tqdm=False):
-        first = requests[0].doc["question_id"]
-        cold = [r.doc["question_id"] == first and r.args[1]["temperature"] == 0 for r in requests]
-        replies = super().generate_until(requests, True)
-        return [GONE if gone else reply for gone, reply in zip(cold, replies, strict=True)]
 
 
 GONE = FailedResponse(REQUEST_FAILED, "null content")
@@ -122,8 +111,9 @@ def test_the_judge_is_not_asked_about_a_failed_call(flaky, serve):
 def test_failed_requests_of_verdicts_are_among_the_unparsed(run, tmp_path):
     """Rule 4 counts them; a question without a response at one temperature is no damaged file."""
     task = "xlinghealth_verifiability_demo_en"
-    settings = QUICK | {"temperatures": [0.0, 1.0]}
-    found = run(task, model=ColdAway(), limit=3, metadata=settings)
+    first = load(DATASETS["demo"], None).questions[0].text["en"]
+    cold = Fixed(lambda asked, how: GONE if first in asked and not how["temperature"] else "Yes")
+    found = run(task, model=cold, limit=3, metadata=QUICK | {"temperatures": [0.0, 1.0]})
     saved(tmp_path, found)
     (model,) = read_models([tmp_path])
     counts = [count_unparsed(model.tasks[0], f"macro_recall_t{tau}") for tau in (0.0, 1.0)]

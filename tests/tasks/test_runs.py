@@ -9,12 +9,14 @@ from statistics import stdev
 
 import pytest
 from builders import of_task, with_filters
+from custom_tables import write_table
 from fixed import Fixed
 from scripted import material, reply
 from sklearn import metrics as sk
 
 from xling_tasks.cache import open_cache
 from xling_tasks.criteria import LABELS, OPTIONS
+from xling_tasks.data.dataset_info import LANGUAGE_NAMES
 from xling_tasks.errors import SettingError, XlingError
 from xling_tasks.languages import language_name
 from xling_tasks.readers import read_verdict
@@ -334,27 +336,17 @@ def test_every_score_has_a_standard_error(run):
 
 
 def test_a_question_without_a_right_answer_in_the_language_is_not_asked(run_one, tmp_path):
-    names = ("English", "Spanish", "Chinese", "Hindi")
-    header = [
-        "id",
-        "label",
-        "answer_ids",
-        *(f"{x}_{name}" for name in names for x in ("question", "answer")),
+    rows = [
+        {"id": q, "label": label, "answer_ids": f"{q}{label}"}
+        | {f"question_{name}": f"Q{q} {name}?" for name in LANGUAGE_NAMES.values()}
+        | {f"answer_{name}": f"A{q}{label} {name}." for name in LANGUAGE_NAMES.values()}
+        for q in (1, 2)
+        for label in (1, 0)
     ]
-    lines = [",".join(header)]
-    for question in (1, 2):
-        for label in (1, 0):
-            texts = []
-            for name in names:
-                missing = (question, label, name) == (2, 1, "Spanish")
-                texts += [f"Q{question} {name}?", "" if missing else f"A{question}{label} {name}."]
-            lines.append(",".join([str(question), str(label), f"{question}{label}", *texts]))
-    (tmp_path / "LiveQA.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    metadata = {"data_dir": str(tmp_path)}
-    model = Fixed(lambda *_: "Descanse y beba agua.")
-    scores, samples, _, _ = run_one(
-        "xlinghealth_correctness_liveqa_es", model=model, metadata=metadata
-    )
+    rows[2]["answer_Spanish"] = ""
+    metadata = {"data_dir": str(write_table(tmp_path / "LiveQA.csv", rows))}
+    model, task = Fixed(lambda *_: "Descanse y beba agua."), "xlinghealth_correctness_liveqa_es"
+    scores, samples, _, _ = run_one(task, model=model, metadata=metadata)
     assert [sample["doc"]["question_id"] for sample in samples] == ["1"]
     assert scores["invalid_rows"] == 1
 

@@ -1,11 +1,12 @@
-"""Files of a run that was killed or damaged: one line that names the file, from every command."""
+"""Files of a run: what damage is said to be, in one line that names the file, and where names may lead."""
 
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
-from builders import evaluated, readers
+from builders import changed, evaluated, readers
 from damage import RESULTS, SAMPLES, results_of, samples_of
 
 from xling_tasks.cli import main
@@ -63,3 +64,18 @@ def test_every_damage_is_ours_in_a_replay(run, whole, tmp_path):
         spoil(out)
         with pytest.raises(DataError, match=str(out)):
             run(TASKS[:1], model="xling_replay", model_args=f"path={out}", limit=4)
+
+
+@pytest.mark.parametrize("name", ["a b/c", "x/../../../PWNED", "डेटा"])
+@pytest.mark.parametrize("command", ["report", "samples"])
+def test_a_dataset_of_any_name_stays_in_the_folder(command, name, whole, tmp_path):
+    def rename(content):
+        for config in content["configs"].values():
+            config["metadata"]["xling"]["about"]["dataset"] = name
+
+    out = changed(Path(shutil.copytree(whole, tmp_path / "in" / "out")), rename)
+    to = tmp_path / "a" / "b" / "to"
+    to.parent.mkdir(parents=True)
+    before = {*tmp_path.rglob("*")}
+    assert main(readers(out, to, name=name)[command]) == 0
+    assert all(to in (path, *path.parents) for path in {*tmp_path.rglob("*")} - before)

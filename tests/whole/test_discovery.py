@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from builders import ONLY_OURS
+from builders import SEES
 
 from xling_tasks import discovery
 
@@ -20,12 +20,6 @@ def python(code: str, cwd: Path, *words: str, **env: str) -> subprocess.Complete
         [sys.executable, "-c", code, *words], cwd=cwd, env={**os.environ, **env},
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
-
-
-SEES = (
-    f"{ONLY_OURS}\n"
-    "from lm_eval.tasks import TaskManager; print('xlinghealth_demo' in TaskManager().all_tasks)"
-)
 
 
 def test_what_a_fresh_interpreter_sees(tmp_path):

@@ -6,9 +6,10 @@ import json
 from itertools import chain
 
 import pytest
+from scripted import judged
 from sklearn import metrics as sk
 
-from xling_tasks.criteria import LABELS, OPTIONS
+from xling_tasks.criteria import LABELS
 
 LANGUAGES = ("en", "es", "zh", "hi")
 TASKS = [
@@ -16,12 +17,6 @@ TASKS = [
     for criterion in ("verifiability", "verifiability_ll", "correctness")
     for language in LANGUAGES
 ]
-
-
-def opinion(prompt: str) -> str:
-    if '"answer_2"' not in prompt:
-        return "ready"
-    return json.dumps({"reasoning": "So.", "verdict": list(OPTIONS.values())[len(prompt) % 4]})
 
 
 def check(results, limit):
@@ -53,7 +48,7 @@ def check(results, limit):
 
 @pytest.mark.realdata
 def test_liveqa_with_the_baseline_and_a_judge_over_http(run, serve, realdata):
-    served = serve(opinion)
+    served = serve(judged)
     metadata = {"data_dir": str(realdata / "xlinghealth"), "judge": served.spec()}
     # All questions: test_report.py::test_liveqa_in_four_languages.
     results = run(TASKS, metadata=metadata, limit=20)

@@ -27,7 +27,7 @@ SCRIPT = """
 import json, os, sys
 import torch, torch.distributed as dist
 import lm_eval
-from builders import our_tasks, with_bars_of_its_own
+from builders import our_tasks
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.logs.checked import with_bookkeeping
 
@@ -87,7 +87,6 @@ def process(out, plan, rank):
     pid = os.fork()
     if pid:
         return pid
-    with_bars_of_its_own()
     code, size = 1, plan["processes"]
     try:
         Parallel.left = plan["left"]
