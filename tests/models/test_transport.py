@@ -288,6 +288,13 @@ def test_a_service_that_stops_working_ends_the_run_and_says_why(service, quick, 
     assert caplog.text.count("status 503: upstream") == 1
 
 
+def test_the_few_prompts_that_fail_at_every_start_do_not_end_the_next(service, quick):
+    served = service(lambda p, n: whole(p) if "ready" in p else (500, {}, b"no worker"))
+    for response in ask_judge(served, ["q1", "q2", "q3"]):
+        assert (response.outcome, response.reason) == (REQUEST_FAILED, "status 500")
+    assert served.prompts.count("Reply with the word: ready") == 1
+
+
 # Forms of a completion
 
 

@@ -24,7 +24,14 @@ from xling_tasks.failed_response import (
 )
 from xling_tasks.harness.backends import clean_reply, speaks_chat
 from xling_tasks.models.http_api import ApiRequest, concurrency, is_api_backend, open_session, post
-from xling_tasks.models.retry import REFUSALS, CircuitBreaker, RequestFailed, RetryPolicy, Settle
+from xling_tasks.models.retry import (
+    REFUSALS,
+    CircuitBreaker,
+    RequestFailed,
+    RetryPolicy,
+    ServiceUnavailable,
+    Settle,
+)
 
 BATCH = 64  # requests that a local model is given at a time
 
@@ -61,7 +68,11 @@ class ModelClient:
 
         self.breaker.begin()
         self._send(requests, settle)
-        self.breaker.check(len(requests))
+        try:
+            self.breaker.check(len(requests))
+        except ServiceUnavailable:  # or the few that an earlier start left fail at every start
+            if not isinstance(self._send_harmless(requests[-1]), ModelResponse):
+                raise
         return [responses[i] for i in range(len(requests))]
 
     def probe(self, request: ApiRequest, attempts: int = 1) -> ModelResponse | RequestFailed:
@@ -90,10 +101,7 @@ class ModelClient:
         has no more credit: Anthropic and DashScope say so with status 400.
         """
         if failure.reason in REFUSALS:
-            text = "Reply with the word: ready"
-            messages = [{"role": "user", "content": text}]
-            context = self.lm.apply_chat_template(messages) if speaks_chat(self.lm) else text
-            answer = self.probe(request._replace(context=context))
+            answer = self._send_harmless(request)
             if answer.reason == failure.reason:
                 raise self.breaker.unavailable(
                     "it refuses a harmless prompt, too; check the model's arguments and the account"
@@ -101,6 +109,13 @@ class ModelClient:
             if isinstance(answer, ModelResponse) and REFUSALS[failure.reason]:
                 return FailedResponse(CONTENT_FILTER, f"blocked ({failure.reason})")
         return FailedResponse(REQUEST_FAILED, failure.reason)
+
+    def _send_harmless(self, request: ApiRequest) -> ModelResponse | RequestFailed:
+        """Return what comes of a harmless prompt with the arguments of a request."""
+        text = "Reply with the word: ready"
+        messages = [{"role": "user", "content": text}]
+        context = self.lm.apply_chat_template(messages) if speaks_chat(self.lm) else text
+        return self.probe(request._replace(context=context))
 
     def _send_each(self, requests: Sequence[ApiRequest], settle: Settle) -> None:
         """Send every request alone, in a thread: the caller may run an event loop itself."""
