@@ -157,6 +157,9 @@ def test_rubrics_in_batches():
     judge = Judge(reply)
     (results,) = judge_items.grade_items([item], prompt("rubric"), judge, 2)
     assert [r.met for r in results] == [True, False, True] and len(judge.batches[0]) == 2
+    from_0 = Judge(lambda text: reply(text).replace('": 1', '": 0').replace('": 2', '": 1'))
+    (results,) = judge_items.grade_items([item], prompt("rubric"), from_0, 2)
+    assert [result.met for result in results] == [None] * 3  # never the item before
 
 
 def test_every_field_of_a_schema_has_a_type():

@@ -106,9 +106,7 @@ def fill_support(prompt: PromptTemplate, claims: Sequence[str], reference: str) 
 
 def _read_support(value: dict[str, Any] | None, count: int) -> list[bool | None]:
     rows = value["verdicts"] if value else ()
-    pairs = [(row["claim"], row["verdict"] == "SUPPORTED") for row in rows]
-    counted_from_0 = any(number == 0 for number, _ in pairs)
-    return read_numbered([] if counted_from_0 else pairs, count)
+    return read_numbered([(row["claim"], row["verdict"] == "SUPPORTED") for row in rows], count)
 
 
 # Rubrics

@@ -116,7 +116,12 @@ def ask_json(
 
 
 def read_numbered(pairs: Sequence[tuple[int, bool]], count: int) -> list[bool | None]:
-    """Return the value of numbers 1 to `count`; None for one without, or with two that differ."""
+    """Return the value of numbers 1 to `count`; None for one without, or with two that differ.
+
+    A list that counts from 0 has none: its numbers are those of the items before.
+    """
+    if any(number == 0 for number, _ in pairs):
+        return [None] * count
     values = [{value for number, value in pairs if number == n} for n in range(1, count + 1)]
     return [options.pop() if len(options) == 1 else None for options in values]
 
