@@ -184,6 +184,9 @@ def test_what_is_no_fault_of_the_judge(said, caplog):
     record = said(SALT, {"salt": "A is.", "sal": spanish}).record
     assert record["outcomes"] == {"en": {"scored": 1}, "es": {"translation_failed": 1}}
     assert "thinking" not in caplog.text
+    refusal = "Lo siento, pero no puedo ayudar con eso."
+    refused = said(SALT, {"salt": "A is.", "sal": refusal})
+    assert refused.record["outcomes"]["es"] == {"refusal": 1}
     said(SALT, {"salt": "A is.", "sal": "<think>B is.</think>A is."})
     assert "1 answers hold the model's thinking" in caplog.text and "think_end_token" in caplog.text
     caplog.clear()

@@ -28,6 +28,7 @@ from xling_tasks.harness.backends import sent_temperature
 from xling_tasks.languages import BRANCH_GROUPS, FAMILY_GROUPS, SCRIPT_GROUPS
 from xling_tasks.log import log, warn_once
 from xling_tasks.outcomes import UNREAD, UNTRANSLATED
+from xling_tasks.readers.refusals import is_refusal
 from xling_tasks.tasks.auxiliary import open_translator
 from xling_tasks.tasks.task import Answered, HealthTask, Request
 
@@ -166,10 +167,12 @@ class MultilingualTask(HealthTask):
             for code in self.languages:
                 response = by_code.get(code)
                 match = None if response is None else self.answer_language(code).match(response)
+                absent = response is None or is_failed(response)
+                refused = None if absent else float(is_refusal(str(response)))
                 result = results.get(code, self.nothing)
                 other = results.get(AGAIN, self.nothing) if code == "en" else result
                 english = results.get("en", self.nothing)
-                by_language[code] = Compared(response, match, result, other, english)
+                by_language[code] = Compared(response, match, refused, result, other, english)
             rows.append(PromptResult(by_language, float(excluded[number])))
         return rows
 
