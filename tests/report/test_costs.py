@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from builders import evaluated
 from fixed import Fixed
 
 from xling_tasks.errors import SettingError
-from xling_tasks.report.costs import make_table, parse_price, tell_costs
+from xling_tasks.report.costs import find_costs, make_table, parse_price, tell_costs
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_record
 from xling_tasks.report.verdicts import Options
@@ -87,6 +88,16 @@ def test_tokens_and_cut_answers_that_a_service_counts(serve, record):
     assert [rows["en"][kind] for kind in kinds] == [100, 30, 20, 0, 1]
     assert [rows["hi"][kind] for kind in kinds] == [310, 30, 20, 1, 2.4]
     assert rows["hi"]["prompt_times_english"] == 3.1
+
+
+def test_a_question_that_failed_in_one_language_is_in_neither_mean():
+    def used(tokens):
+        return {"asked": 1, "answers": 1, "prompt": tokens, "completion": tokens}
+
+    usage = {"en": {"a": used(10), "b": used(100)}, "hi": {"a": used(20), "b": {"asked": 1}}}
+    task = SimpleNamespace(usage=usage, task_key=SimpleNamespace(parallel=True))
+    _, hindi = find_costs({("correctness", "demo"): {"m": [task]}}, {})
+    assert hindi.values["times_english"] == 2 and hindi.values["n"] == 1
 
 
 def test_prompts_that_the_context_cuts_are_told_before_and_not_compared(record, caplog):

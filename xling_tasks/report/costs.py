@@ -50,8 +50,8 @@ def find_costs(
 ) -> Iterator[Remark]:
     """Yield tokens, cut answers and prices of each language of a model's tasks.
 
-    Numbers are means over the responses to the questions that a language shares with English, where
-    questions are the same in all languages, else to all of its questions. Only responses whose
+    Numbers are means over the responses to the questions that were answered in a language and in
+    English, where questions are the same in all, else to all of its questions. Only responses whose
     tokens a server or the model's tokenizer counted are in them.
 
     Args:
@@ -65,7 +65,8 @@ def find_costs(
             english = usage.get(ENGLISH, {}) if parallel else {}
             about = {"model": model, "criterion": criterion, "dataset": dataset}
             for code in in_order(usage):
-                shared = english.keys() & usage[code].keys()
+                pairs = ((key, english.get(key), row) for key, row in usage[code].items())
+                shared = [key for key, a, b in pairs if a and a.get("answers") and b.get("answers")]
                 row = _row(usage[code], sorted(shared) if shared else list(usage[code]))
                 if row is None:
                     continue
