@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from conftest import cases
-from xling_metrics.identifiers import load_fasttext, missing_package
+from xling_metrics.identifiers import labels_for, load_fasttext, missing_package
 
 from xling_tasks.errors import SettingError
-from xling_tasks.models.metric_models import labels_for, load_identifier, validate_identifier
+from xling_tasks.models.metric_models import load_identifier, validate_identifier
 from xling_tasks.settings import Settings
 
 TEXTS = {

@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xling_metrics.encoder import Encoder
 from xling_metrics.identifiers import Identifier, load_fasttext, missing_package
-from xling_metrics.language import deciding_scripts, has_own_script, langid_knows
-from xling_metrics.languages import SCRIPTS, find_language, language_code
 
 from xling_tasks.errors import BackendError, SettingError
 from xling_tasks.log import warn_once
@@ -95,9 +93,6 @@ def _load(config: EncoderConfig) -> tuple[Any, str]:
 
 # The setting `language_identifier`, which replaces langid
 
-# Scripts that labels call otherwise.
-_SAME_SCRIPT = {"Hani": "Hans", "Hant": "Hans", "Kore": "Hang", "Hrkt": "Jpan"}
-
 
 def validate_identifier(key: str, value: object) -> str | None:
     """Return the path of a model; raise SettingError if it is no file or a package is missing."""
@@ -125,32 +120,3 @@ def load_identifier(name: str) -> Identifier:
             f"--metadata language_identifier={name}: cannot be loaded ({error}); give a fastText "
             "model such as GlotLID's"
         ) from error
-
-
-def labels_for(labels: Collection[str], language: str) -> frozenset[str]:
-    """Return the labels of an identifier that stand for a language.
-
-    These are its codes of two and three letters, and those of its macrolanguage's members (Egyptian
-    Arabic is Arabic, Cantonese is Chinese; Indonesian, with a code of its own, is no Malay). Where
-    labels name a script (`hin_Latn`), it must be the language's: that of its tag, or the usual one
-    if the language has one alone. There is none where the identifier does not know the language.
-    """
-    code, row = language_code(language), find_language(language)
-    codes = {code}
-    if row is not None:
-        codes |= {alias.partition("_")[0] for alias in row.aliases} | {*row.members}
-    scripts, usual_row = set(deciding_scripts(language)), find_language(code)
-    declared = {script for script, names in SCRIPTS.items() if scripts & set(names)}
-    usual = usual_row.script if usual_row is not None else ""
-    # Labels without a script mean the usual one.
-    is_known = usual_row is not None or langid_knows(code)
-    unusual = bool(declared) and usual not in declared and is_known
-    allowed = declared or ({usual} if usual and has_own_script(code) else set())
-
-    def means_language(label: str) -> bool:
-        label_code, _, script = label.partition("_")
-        if label_code not in codes or not script:
-            return label_code in codes and not unusual
-        return not allowed or _SAME_SCRIPT.get(script, script) in allowed
-
-    return frozenset(filter(means_language, labels))

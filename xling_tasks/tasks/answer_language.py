@@ -12,6 +12,7 @@ from xling_metrics.answer_language import (
     describe_unchecked,
 )
 from xling_metrics.base import signature
+from xling_metrics.identifiers import labels_for
 from xling_metrics.language import (
     LanguageConfusion,
     in_language_rule,
@@ -24,7 +25,7 @@ from xling_metrics.tokenization import can_segment, length_words, segmenter_name
 from xling_tasks.failed_response import is_empty
 from xling_tasks.languages import language_name
 from xling_tasks.log import warn_once
-from xling_tasks.models.metric_models import labels_for, load_identifier
+from xling_tasks.models.metric_models import load_identifier
 from xling_tasks.readers.refusals import is_refusal
 
 
