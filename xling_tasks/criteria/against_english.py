@@ -36,7 +36,7 @@ class Compared(NamedTuple):
     response: str | None  # the answer; None where the prompt is not in this language
     # 1 for an answer in the language, 0 for another, None where that cannot be told
     match: float | None = None
-    refused: float | None = None  # 1 for an answer that declines in words; None where none came
+    refused: float = 0.0  # 1 for an answer that declines in words
     result: Any = None  # its claims, or its profile; None where it has none
     # the result of the answer that is compared with English: of English the second one
     other: Any = None
@@ -70,7 +70,8 @@ RESPONSES_BY_LANGUAGE = (
     _of_responses("empty_rate", is_empty),
     _of_responses("failed_rate", is_failed),
     _of_responses("content_filter_rate", is_filtered),
-    counted("refusal_rate", lambda row: row.refused, languages="all",
+    counted("refusal_rate", lambda row: None if row.response is None or is_failed(row.response)
+            else row.refused, languages="all",
             sign=constant("of:all_prompts|reader:ours")),
     Metric(LANGID_MATCH, lambda row: row.match, higher_is_better=True, languages="all",
            sign=lambda task: task.answer_language().signature_of(LANGID_MATCH)),

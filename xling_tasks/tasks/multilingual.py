@@ -167,8 +167,7 @@ class MultilingualTask(HealthTask):
             for code in self.languages:
                 response = by_code.get(code)
                 match = None if response is None else self.answer_language(code).match(response)
-                absent = response is None or is_failed(response)
-                refused = None if absent else float(is_refusal(str(response)))
+                refused = float(is_refusal(response or ""))
                 result = results.get(code, self.nothing)
                 other = results.get(AGAIN, self.nothing) if code == "en" else result
                 english = results.get("en", self.nothing)

@@ -201,16 +201,15 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
 
     def _load_custom(self) -> None:
         """Load the user's own questions."""
-        settings, arguments = self.settings, self.config.dataset_kwargs
-        self.data = CustomDocuments.load(self.criterion, settings.data_dir)
+        self.data = CustomDocuments.load(self.criterion, self.settings.data_dir)
         self.record, languages = self.data.info, self.data.dataset.languages
         usable = set(self.data.languages())
-        for code in {*(settings.languages or ()), self.language} - languages.keys():
+        for code in {*(self.settings.languages or ()), self.language} - languages.keys():
             raise SettingError(
                 f"{self._name}: the file has no questions in {code!r}; its languages are "
                 f"{', '.join(languages)}"
             )
-        if usable and "language" not in arguments:
+        if usable and "language" not in self.config.dataset_kwargs:
             raise HarnessChanged(
                 f"{self._name} was not divided into a task for each language of the file "
                 f"({', '.join(languages)}); a task file of your own names one in dataset_kwargs"
@@ -220,7 +219,6 @@ class HealthTask(ConfigurableTask):  # type: ignore[misc]
             warn_once(f"xling_custom_{self.criterion}: language {code} is left out: {reasons}")
 
     def _count_reasons(self, language: str) -> str:
-        """Return why questions cannot be used in a language, and how many."""
         of_language = isinstance(self.data, CustomDocuments)
         coverage = self.data.coverage(language) if of_language else self.coverage()
         reasons = coverage.get("invalid_reasons") or {}
