@@ -292,7 +292,8 @@ def test_the_few_prompts_that_fail_at_every_start_do_not_end_the_next(service, q
     served = service(lambda p, n: whole(p) if "ready" in p else (500, {}, b"no worker"))
     for response in ask_judge(served, ["q1", "q2", "q3"]):
         assert (response.outcome, response.reason) == (REQUEST_FAILED, "status 500")
-    assert served.prompts.count("Reply with the word: ready") == 1
+    texts = [request["messages"][-1]["content"] for request in served.requests]
+    assert texts.count("Reply with the word: ready") == 1
 
 
 # Forms of a completion
