@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """`read`, from where it is."""
+    """Return `read`, which is imported when asked for."""
     if name == "read":
         from importlib import import_module  # by name: the rooms below know this package's version
 

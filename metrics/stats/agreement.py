@@ -79,20 +79,6 @@ def points(ranks: Sequence[int]) -> list[int]:
     return [n + 1 - rank for rank in ranks]
 
 
-def score_points(scores: Sequence[float]) -> list[float]:
-    """Return the points of a question by a metric: n for the highest of n systems, 1 for the last.
-
-    How arXiv 2402.13963 (Figure 4a) brings metrics to the scale of ratings. Systems that tie share
-    the mean of their points, so that a question's points always sum to n (n + 1) / 2.
-
-    Raises:
-        ValueError: If a score is not finite.
-    """
-    from scipy.stats import rankdata  # type: ignore[import-untyped]
-
-    return [float(rank) for rank in rankdata(finite_array(scores, "scores"))]
-
-
 class PooledAgreement(NamedTuple):
     """How two ratings of the same systems go together.
 

@@ -50,6 +50,7 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch):
     lines = {line.check: line for line in check.check_packages()}
     assert lines["packages"].status == "fail" and "lm-eval is missing" in lines["packages"].text
     assert lines["extra hf"].status == "off" and "torch is missing" in lines["extra hf"].text
+    assert lines["extra api"].text.count("tenacity is missing") == 1
     assert lines["extra hf"].advice == 'pip install "xling-tasks[hf]"'
 
 

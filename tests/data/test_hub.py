@@ -80,7 +80,7 @@ def test_who_may_not_or_cannot_fetch_it_is_told_how_to_go_on(hub, tmp_path):
     hub.repositories, hub.gated = REPOSITORIES, True
     needed = (
         ("accept its terms", "HF_TOKEN", "XLingHealth_Dataset", "xlinghealth_demo"),
-        ("download MMedBench.zip of", "cc-by-nc-4.0", "data_dir=", "mmedbench_demo"),
+        ("name, or download MMedBench.zip of", "cc-by-nc-4.0", "data_dir=", "mmedbench_demo"),
     )
     for url, offline in ((hub.url, False), (NOBODY, True)):
         lines = ask(url, tmp_path, SCRIPT, "liveqa", "mmedbench", offline=offline).splitlines()

@@ -8,6 +8,7 @@ from lm_eval.api.instance import Instance
 
 from xling_tasks.data.prompts import PromptTemplates
 from xling_tasks.data.sources import SAMPLE_FOLDER
+from xling_tasks.errors import SettingError
 from xling_tasks.lm.baseline import BaselineLM
 from xling_tasks.safe_json import json_objects
 
@@ -53,6 +54,12 @@ def test_same_seed_same_replies_whatever_the_order():
     assert [forward[0], forward[2]] == [backward[1], backward[3]]
     assert forward[1] != forward[3]
     assert BaselineLM(seed=4).generate_until(requests, disable_tqdm=True) != forward
+
+
+def test_what_the_harness_adds_to_the_arguments_of_any_model_is_taken():
+    assert BaselineLM(seed=3, trust_remote_code=True).seed == 3  # lm_eval --trust_remote_code
+    with pytest.raises(SettingError, match="xling_baseline: seeds: unknown key"):
+        BaselineLM(seeds=3)
 
 
 @pytest.mark.parametrize("code", ["es", "zh", "hi", "en"])

@@ -109,7 +109,7 @@ def check_packages() -> Iterator[Line]:
         name = f"extra {extra}" if extra else "packages"
         if wrong:
             install = f'pip install "xling-tasks{f"[{extra}]" if extra else ""}"'
-            yield Line(name, OFF if extra else FAIL, ", ".join(wrong), install)
+            yield Line(name, OFF if extra else FAIL, ", ".join(dict.fromkeys(wrong)), install)
         else:
             yield Line(name, OK, ", ".join(texts[:3]) + (", ..." if len(texts) > 3 else ""))
 

@@ -107,11 +107,13 @@ def find_place(info: DatasetInfo, data_dir: str | None, patterns: Sequence[str])
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         terms = (
             f"It is gated: log in at https://huggingface.co/datasets/{name}, accept its terms, "
-            "then run `hf auth login` or set HF_TOKEN. "
-        ) * (info.gated and name == info.hub_id)
+            "then run `hf auth login` or set HF_TOKEN. Or"
+            if info.gated and name == info.hub_id
+            else "Check the network and the name, or"
+        )
         raise DataError(
             f"{info.title} could not be fetched from the Hub dataset {name!r} "
-            f"({type(error).__name__}: {reason[:200]}). {terms}Or download {advice}. Without any "
+            f"({type(error).__name__}: {reason[:200]}). {terms} download {advice}. Without any "
             f"download, --tasks {info.sample} runs on the bundled sample."
         ) from None
     if not folder.is_dir():

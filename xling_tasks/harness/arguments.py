@@ -40,6 +40,9 @@ _IN_SIGNATURE = re.compile(
     r"=[^,()|;]*(?:,|(?=\)))"
 )
 
+ADDED_BY_HARNESS = frozenset({"batch_size", "max_batch_size", "device", "trust_remote_code"})
+"""Arguments that the harness adds to those of any model."""
+
 
 def kind_of(argument: str) -> str:
     """Return `ADDRESS`, `TRANSPORT`, or `IDENTITY` for all others."""

@@ -31,6 +31,7 @@ from xling_metrics.languages import ALL_LANGUAGES, Language
 
 from xling_tasks.data.sources import SAMPLE_FOLDER
 from xling_tasks.errors import SettingError, refuse_unknown
+from xling_tasks.harness.arguments import ADDED_BY_HARNESS
 from xling_tasks.safe_json import json_objects
 
 _N = 4
@@ -60,12 +61,9 @@ _VERDICT_CUE = re.compile(r"\bYes\b.{0,12}\bNo\b", re.S)
 class BaselineLM(LM):  # type: ignore[misc]
     """The harness model `xling_baseline`; of the harness's arguments it reads `seed` alone."""
 
-    def __init__(
-        self, seed: int = 1234, batch_size: Any = None, max_batch_size: Any = None,
-        device: Any = None, **others: Any,
-    ) -> None:  # fmt: skip
+    def __init__(self, seed: int = 1234, **others: Any) -> None:
         super().__init__()
-        refuse_unknown("xling_baseline: ", others, ["seed"])
+        refuse_unknown("xling_baseline: ", others.keys() - ADDED_BY_HARNESS, ["seed"])
         if not isinstance(seed, int):
             raise SettingError(f"xling_baseline: seed: must be an integer, got {seed!r:.40}")
         self.seed = seed

@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from xling_tasks.errors import DataError, SettingError, did_you_mean, refuse_unknown, user_path
 from xling_tasks.failed_response import logged_details, response_of
+from xling_tasks.harness.arguments import ADDED_BY_HARNESS
 from xling_tasks.lm.resumable import doc_digest
 from xling_tasks.logs.results import Results, TaskResults, read_results, refuse_mixed_models
 
@@ -112,16 +113,12 @@ class ReplayLM(LM):  # type: ignore[misc]
         path: A folder with the logs of one model anywhere below it: the `--output_path` of a run
             with `--log_samples`.
         run: The time of one run, as in the names of its files; None for the newest with the task.
-        batch_size, max_batch_size, device: Ignored.
-        **others: Refused.
+        **others: Ignored if the harness adds them to the arguments of any model, else refused.
     """
 
-    def __init__(
-        self, path: str | None = None, run: str | None = None, batch_size: Any = None,
-        max_batch_size: Any = None, device: Any = None, **others: Any,
-    ) -> None:  # fmt: skip
+    def __init__(self, path: str | None = None, run: str | None = None, **others: Any) -> None:
         super().__init__()
-        refuse_unknown("xling_replay: ", others, ["path", "run"])
+        refuse_unknown("xling_replay: ", others.keys() - ADDED_BY_HARNESS, ["path", "run"])
         if not path:
             raise SettingError(
                 "xling_replay: name the folder of the run to replay: --model_args path=OUT"

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xling_metrics.stats.bounded_means import least_n_for_equivalence
+
 from xling_tasks.cache import cache_folder
 from xling_tasks.errors import SettingError
 from xling_tasks.harness.backends import has_chat_template, sent_temperature, speaks_chat, unwrapped
@@ -49,14 +51,13 @@ def warn_of_limit(limit: float, available: int, comparisons: int) -> None:
     """Warn if a `--limit` leaves too few questions to show any difference from English."""
     asked = min(available, math.ceil(limit * available) if limit < 1 else int(limit))
     # n differences of one sign have a two-sided p of 2 / 2^n (sign-flip test), Holm's first one is
-    # compared with alpha / comparisons; the rule of three shows that there is none of the margin.
+    # compared with alpha / comparisons.
     needed = math.floor(math.log2(2 * comparisons / _ALPHA)) + 1
     if asked < needed:
-        equivalent = math.ceil(-math.log(_ALPHA / comparisons) / _MARGIN)
         warn_once(
             f"--limit {limit:g}: with {asked} questions no difference between languages can be "
-            f"shown. At least {needed} are needed to show a difference, and about {equivalent} to "
-            f"show that there is none of {100 * _MARGIN:g} points"
+            f"shown. At least {needed} are needed to show one, and "
+            f"{least_n_for_equivalence(_MARGIN)} to show that there is none of {_MARGIN:g}"
         )
 
 

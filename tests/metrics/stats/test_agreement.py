@@ -11,7 +11,6 @@ from xling_metrics.stats.agreement import (
     majority_label,
     points,
     pooled_agreement,
-    score_points,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -67,8 +66,6 @@ def test_no_majority():
 
 def test_points():
     assert points([3, 1, 2]) == [1, 3, 2] and points([]) == []
-    assert score_points([0.9, 0.1, 0.5]) == [3, 1, 2]
-    assert score_points([0.5, 0.5, 0.1]) == [2.5, 2.5, 1]
     for ranks in ([1, 1, 3], [0, 1, 2], [2]):
         with pytest.raises(ValueError, match="each once"):
             points(ranks)
