@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """Return `read`, which is imported when asked for."""
     if name == "read":
-        from importlib import import_module  # by name: the rooms below know this package's version
+        from importlib import import_module  # by name: they import this package's version
 
         return import_module("xling_tasks.report.dataframes").read
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -80,7 +80,7 @@ class FailedResponse(ModelResponse):
         return {"outcome": self.outcome, "reason": self.reason, **super().details()}
 
     def __eq__(self, other: object) -> bool:
-        """Differ from every text: an empty response is the model's, and this is not."""
+        """Return false for every text: an empty response is the model's, and this is not."""
         is_same_kind = isinstance(other, FailedResponse) and self.outcome == other.outcome
         return is_same_kind and str.__eq__(self, str(other))
 

@@ -1,7 +1,7 @@
 """What a criterion declares of itself: its metrics, and what reports say of it.
 
-A module of this folder says all that is known of a criterion beforehand. Every other room reads it
-in `CRITERIA` and has no list of criteria or metrics of its own.
+A module of this folder says all that is known of a criterion beforehand. Every other package
+reads it in `CRITERIA` and has no list of criteria or metrics of its own.
 """
 
 from __future__ import annotations

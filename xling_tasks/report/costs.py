@@ -1,7 +1,7 @@
 """What a language costs: tokens of its prompts and answers, and how its answers ended.
 
 Tokenizers make several times the tokens of one language that they make of another, so that the same
-question costs more, waits longer, and may be cut off at a room that is enough in English.
+question costs more, waits longer, and may be cut off at a limit that is enough in English.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def make_table(remarks: Sequence[Row]) -> Iterator[Table]:
 def tell_costs(remarks: Sequence[Row]) -> list[str]:
     """Describe how many times the tokens of English each language takes, a line for each model.
 
-    Where answers were cut off, all are as long as the room: then only prompts are compared.
+    Where answers were cut off, all are as long as the limit: then only prompts are compared.
     """
     rows = [row for row in remarks if row["kind"] == KIND and row["times_english"]]
     models, lines = unique(row["model"] for row in rows), []
