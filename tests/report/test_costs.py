@@ -21,12 +21,12 @@ THOUGHT, ANSWER = "<think>सोच</think>", "आराम करें।"
 
 
 class Bytes(Fixed):
-    """A local model whose tokens are bytes."""
+    """A local model whose tokens are bytes, behind a first one as in Llama and Gemma."""
 
     max_length = 100_000
 
-    def tok_encode(self, text, **_):
-        return list(text.encode())
+    def tok_encode(self, text, add_special_tokens=True, **_):
+        return [0] * add_special_tokens + list(text.encode())
 
 
 def is_hindi(prompt):
@@ -53,7 +53,7 @@ def test_tokens_are_those_of_the_models_tokenizer(record):
     made = record(model, {"Bytes": (2.0, 8.0)})
     rows = rows_of(made)
     prompts = {code: [p for p, _ in model.seen if is_hindi(p) == (code == "hi")] for code in CODES}
-    mean = {code: sum(len(p.encode()) for p in own) / 4 for code, own in prompts.items()}
+    mean = {code: 1 + sum(len(p.encode()) for p in own) / 4 for code, own in prompts.items()}
     assert {code: row["prompt_tokens"] for code, row in rows.items()} == mean
     assert [rows[c]["n"] for c in CODES] == [rows[c]["responses"] for c in CODES] == [4, 4]
     assert (rows["en"]["answer_tokens"], rows["en"]["thinking_tokens"]) == (5, 0)

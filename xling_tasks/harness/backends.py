@@ -125,16 +125,18 @@ def may_be_cut(lm: Any, reply: str, limit: Any) -> bool:
     return n_tokens >= 0.85 * limit and reply.rstrip()[-1:].isalnum()
 
 
-def token_counter(lm: Any) -> Callable[[str], int] | None:
+def token_counter(lm: Any) -> Callable[..., int] | None:
     """Return what counts the tokens of a prompt; None for models that are not given tokens.
 
+    With `add_special_tokens=False` it counts a response: no model writes the token that many
+    tokenizers put before a text.
     Services take text, but by `local-completions` tokens, which are cut as for a local model.
     """
     model = unwrapped(lm)
     sends_text = is_hosted(lm) and not getattr(model, "tokenized_requests", False)
     if sends_text or replayed(lm) is not None or not hasattr(model, "tok_encode"):
         return None
-    return lambda text: len(model.tok_encode(text))
+    return lambda text, **options: len(model.tok_encode(text, **options))
 
 
 def context_length(lm: Any) -> int | None:

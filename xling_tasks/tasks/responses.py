@@ -60,6 +60,7 @@ def count_tokens(task: Any) -> None:
         return
     complete = not getattr(unwrapped(task.run.lm), "think_end_token", None)
     lengths = functools.cache(count)  # a prompt is asked several times
+    count = functools.partial(count, add_special_tokens=False)
     for instance in task.instances:
         response = instance.resps[0]
         if isinstance(response, ModelResponse) and (response.usage or response.outcome):
