@@ -18,7 +18,6 @@ WORDS = load_patterns("yes or no")
 STATEMENTS = load_patterns("statements")
 SIGNALS = load_patterns("verdict signals")
 
-_FIELD = re.compile(r"[\"']([^\"'\n{}:]{1,40})[\"']\s*:\s*[\"']?([^\"',}\n]+)")  # "answer": "yes"
 _LONE_SHI = regex.compile(r"(?<!\p{Han})是(?!\p{Han})")  # Yes; within a clause it is a copula
 _TRUE, _FALSE = SIGNS["yes"] + SIGNS["right"], SIGNS["no"] + SIGNS["wrong"]
 _HEAD = re.compile("[{line}{stop}{comma}]*".format_map(SIGNS))
@@ -36,9 +35,7 @@ def read_verdict(response: str, answer: str | None = None) -> int | None:
     if len(answer) > 20 and text.startswith(answer):
         text = text.removeprefix(answer).strip()
     text, _ = split_next_question(text)
-    if re.match(r"\s*(?:json)?\s*\{", text):
-        return _read_field(text)
-    kinds = signs_of(tokenize(text, "yes_no"))
+    kinds = signs_of(tokenize(text.replace("_", " "), "yes_no"))  # '"is_correct": true'
     verdicts = {verdict for name in WORDS for verdict in _find(WORDS[name], kinds)}
     labelled = any(True for _ in _find(WORDS["label"], kinds))
     if not labelled:
@@ -50,17 +47,6 @@ def read_verdict(response: str, answer: str | None = None) -> int | None:
     opposite = SIGNALS["not Yes" if verdict else "not No"]
     contradicted = not labelled and (SIGNALS["both"].search(kinds) or opposite.search(kinds))
     return None if contradicted else verdict
-
-
-def _read_field(text: str) -> int | None:
-    """Read '{"answer": "yes"}' where one field is of an answer and holds a word."""
-    verdicts = []
-    for key, value in _FIELD.findall(text):
-        name = signs_of(tokenize(key.replace("_", " "), "yes_no"))
-        word = signs_of(tokenize(value.strip(), "yes_no"))
-        if SIGNALS["field"].fullmatch(name) and word and word in _TRUE + _FALSE:
-            verdicts.append(int(word in _TRUE))
-    return verdicts[0] if len(verdicts) == 1 else None
 
 
 def _find(pattern: re.Pattern[str], kinds: str, negated: bool = False) -> Iterator[int | None]:
