@@ -37,8 +37,8 @@ def is_hindi(prompt):
 def record(run, tmp_path):
     """`record(model)`: the rows of the report of a run."""
 
-    def made(model, prices=None, **options):
-        evaluated(run, tmp_path, TASKS, model=model, limit=4, **options)
+    def made(model, prices=None, tasks=TASKS, **options):
+        evaluated(run, tmp_path, tasks, model=model, limit=4, **options)
         return make_record(read_models([tmp_path]), Options(), prices=prices).rows()
 
     return made
@@ -67,6 +67,12 @@ def test_tokens_are_those_of_the_models_tokenizer(record):
     assert tell_costs(made["remarks"]) == [line]
     (table,) = make_table(made["remarks"])
     assert [row["All, English = 1"] for row in table.rows] == [1, rows["hi"]["times_english"]]
+
+
+def test_no_share_is_cut_where_only_yes_and_no_are_read(record):
+    made = record(Bytes(lambda *_: "Yes."), tasks=["xlinghealth_verifiability_demo_en"])
+    (table,) = make_table(made["remarks"])
+    assert [row["Cut off"] for row in table.rows] == [None] and not tell_costs(made["remarks"])
 
 
 def test_tokens_and_cut_answers_that_a_service_counts(serve, record):

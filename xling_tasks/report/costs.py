@@ -94,7 +94,7 @@ def _row(usage: Mapping[str, Mapping[str, int]], questions: Sequence[str]) -> di
         "answer_tokens": (counts["completion"] - counts["reasoning"]) / n,
         "thinking_tokens": counts["reasoning"] / n,
         "prompt_times_english": None, "times_english": None,
-        "cut_rate": counts["cut"] / counts["asked"],
+        "cut_rate": counts["cut"] / counts["asked"] if "cut" in counts else None,
         "thinking_only_rate": counts["thinking_only"] / counts["asked"], "dollars_per_1000": None,
     }  # fmt: skip
 
@@ -114,7 +114,7 @@ def make_table(remarks: Sequence[Row]) -> Iterator[Table]:
             "of thinking": row["thinking_tokens"] or None,
             "Prompt, English = 1": row["prompt_times_english"],
             "All, English = 1": row["times_english"],
-            "Cut off": Estimate(row["cut_rate"], percent=True),
+            "Cut off": None if row["cut_rate"] is None else Estimate(row["cut_rate"], percent=True),
             "Thinking only": Estimate(row["thinking_only_rate"], percent=True),
             "Dollars per 1,000": row["dollars_per_1000"],
         }
@@ -134,7 +134,7 @@ def tell_costs(remarks: Sequence[Row]) -> list[str]:
     models, lines = unique(row["model"] for row in rows), []
     for model in models:
         of_model = [row for row in rows if row["model"] == model]
-        cut = any(row["cut_rate"] + row["thinking_only_rate"] > MOST_CUT for row in of_model)
+        cut = any((row["cut_rate"] or 0) + row["thinking_only_rate"] > MOST_CUT for row in of_model)
         tokens: dict[str, tuple[float, float]] = {}
         for row in of_model:
             if row["language"] != ENGLISH:

@@ -29,15 +29,17 @@ _FEW = 10  # questions below which equal responses say nothing
 def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[str, Any]:
     """Return what a sample keeps of its responses: details of each, and counts by language.
 
-    Counted are `asked`, `cut`, `thinking_only` (the reasoning took all the room), and tokens of the
-    `answers` where they are known: of one language they may be several times those of another.
+    Counted are `asked`, `cut` (where texts are scored), `thinking_only` (the reasoning took all the
+    room), and tokens of the `answers` where they are known: of one language they may be several
+    times those of another.
     """
     codes, limit = task.prompt_languages(doc), task.config.generation_kwargs.get("max_gen_toks")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for number, text in enumerate(texts):
         count = counts[codes[number * len(codes) // len(texts)]]
         count["asked"] += 1
-        count["cut"] += task.scores_texts and may_be_cut(task.run.lm, text, limit)
+        if task.scores_texts:
+            count["cut"] += may_be_cut(task.run.lm, text, limit)
         if not isinstance(text, FailedResponse):
             no_room = not text.strip() and is_truncated(text)
             count["thinking_only"] += strip_reasoning(text) is None or no_room
@@ -46,7 +48,7 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
     return {
         "asked": len(texts),
         "responses": failed_response.details_of([[text] for text in texts]),
-        BY_LANGUAGE: {code: dict(+count) for code, count in counts.items()},
+        BY_LANGUAGE: {code: dict(count) for code, count in counts.items()},
     }
 
 
