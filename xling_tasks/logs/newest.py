@@ -62,7 +62,7 @@ def find_models(
         name, folder = named_folder(item)
         runs = read_results(folder)
         if not runs or (
-            only_ours and not any(_is_read(r, t, groups) for r in runs for t in r.places)
+            only_ours and not any(_is_ours_or_of(groups, r, t) for r in runs for t in r.places)
         ):
             tasks = {task for run in runs for task in run.places}
             hint = f"; {describe_tasks(tasks)}" if tasks and families is not None else ""
@@ -99,8 +99,7 @@ def find_models(
     return models
 
 
-def _is_read(run: Results, task: str, groups: Sequence[TaskGroup]) -> bool:
-    """Return whether a task is ours or of a group."""
+def _is_ours_or_of(groups: Sequence[TaskGroup], run: Results, task: str) -> bool:
     return bool(run.places[task] or member(task, groups))
 
 
@@ -128,7 +127,7 @@ def _newest(
         seen.add(run.digest)
         for task, subject in run.places.items():
             key = task, subject.dataset if subject else ""
-            if key in newest and _is_read(run, task, groups):
+            if key in newest and _is_ours_or_of(groups, run, task):
                 other_folder, other = newest[key]
                 names = (str(other.path), str(run.path))
                 if other_folder == folder:

@@ -11,13 +11,7 @@ from typing import Any
 
 from xling_tasks import failed_response
 from xling_tasks.failed_response import BY_LANGUAGE, FailedResponse, ModelResponse, is_truncated
-from xling_tasks.harness.backends import (
-    context_length,
-    is_hosted,
-    may_be_cut,
-    token_counter,
-    unwrapped,
-)
+from xling_tasks.harness import backends
 from xling_tasks.log import log
 from xling_tasks.outcomes import OUTCOME, OUTCOMES
 from xling_tasks.readers.reasoning import strip_reasoning
@@ -39,7 +33,7 @@ def record_of(task: Any, doc: Mapping[str, Any], texts: Sequence[str]) -> dict[s
         count = counts[codes[number * len(codes) // len(texts)]]
         count["asked"] += 1
         if task.scores_texts:
-            count["cut"] += may_be_cut(task.run.lm, text, limit)
+            count["cut"] += backends.may_be_cut(task.run.lm, text, limit)
         if not isinstance(text, FailedResponse):
             no_room = not text.strip() and is_truncated(text)
             count["thinking_only"] += strip_reasoning(text) is None or no_room
@@ -57,10 +51,10 @@ def count_tokens(task: Any) -> None:
 
     A server's figures stay; those of responses whose reasoning the backend removed are not known.
     """
-    count = token_counter(task.run.lm)
-    if count is None or is_hosted(task.run.lm):
+    count = backends.token_counter(task.run.lm)
+    if count is None or backends.is_hosted(task.run.lm):
         return
-    complete = not getattr(unwrapped(task.run.lm), "think_end_token", None)
+    complete = not getattr(backends.unwrapped(task.run.lm), "think_end_token", None)
     lengths = functools.cache(count)  # a prompt is asked several times
     count = functools.partial(count, add_special_tokens=False)
     for instance in task.instances:
@@ -85,7 +79,7 @@ def warn_of_long_prompts(task: Any) -> dict[str, list[int]]:
     """
     if task.run.replay is not None:
         return dict(task.run.replay.cut_prompts(task.config.task))
-    count, limit = token_counter(task.run.lm), context_length(task.run.lm)
+    count, limit = backends.token_counter(task.run.lm), backends.context_length(task.run.lm)
     if count is None or limit is None:
         return {}
     lengths = functools.cache(count)
