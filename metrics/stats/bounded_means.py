@@ -122,6 +122,8 @@ def _tail_probability(
         return 0.0
     if maximum <= 0:
         return 1.0
+    if len(parts) == 2 and parts[0] > 0:  # equal scores: exactly, else one question more is needed
+        return float((minimum / (minimum - maximum)) ** times[0])
     s = brentq(
         lambda x: float((times * parts / (1 - x * parts)).sum()),
         (1 - _EDGE) / minimum, (1 - _EDGE) / maximum, xtol=1e-12,
