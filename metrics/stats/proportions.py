@@ -145,7 +145,7 @@ def mcnemar_mid_p(only_a: int, only_b: int) -> float:
         return 1.0
     below = bdtr(fewer - 1, n, 0.5) if fewer else 0.0
     observed = bdtr(fewer, n, 0.5) - below
-    return float(1 - observed if only_a == only_b else 2 * below + observed)
+    return float(1 - observed / 2 if only_a == only_b else 2 * below + observed)
 
 
 def unpaired_proportions(

@@ -51,8 +51,8 @@ def test_paired_proportions_by_hand():
     # 1): 1 and 7 of 21 pairs disagree; exact p 2 (1 + 8) / 256 = 0.0703, less P(1) = 8 / 256.
     assert mcnemar_mid_p(1, 7) == mcnemar_mid_p(7, 1) == pytest.approx(10 / 256)
     assert mcnemar_mid_p(0, 0) == 1
-    # With as many of both nothing is more extreme but the middle itself, which counts half twice.
-    assert mcnemar_mid_p(2, 2) == pytest.approx(1 - 6 / 16)
+    # With as many of both the exact p is 1, less half of P(2) (their supplement).
+    assert mcnemar_mid_p(2, 2) == pytest.approx(1 - 6 / 32)
     low, high, se = bonett_price(1, 7, 21)
     p1, p2 = 2 / 23, 8 / 23
     assert se == pytest.approx(((p1 + p2 - (p1 - p2) ** 2) / 23) ** 0.5)
