@@ -49,6 +49,12 @@ def only(found):
     return item
 
 
+def test_five_questions_show_nothing():
+    right, wrong = np.ones(6, bool), np.zeros(6, bool)
+    few, more = (only(verdicts_of(exam("en", right[:n]), exam("hi", wrong[:n]))) for n in (5, 6))
+    assert (few.verdict, few.reason, more.verdict) == ("inconclusive", "few", "worse")
+
+
 # The interval that decides, by rule 1
 
 

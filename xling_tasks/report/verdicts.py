@@ -237,7 +237,7 @@ def combine_ways(item: Comparison, options: Options) -> tuple[float, float | Non
     better, largest = 0.0, 0.0
     for way in (SCORED, *ways):
         found = _contrast(item, way, options, None).estimate
-        if found.value is None or found.p is None:
+        if found.value is None or found.p is None or found.n < FEWEST:
             return 0.0, None
         difference = found.value if item.metric.higher_is_better else -found.value
         better = better or difference
@@ -274,6 +274,8 @@ def _decide(
         return _Decision("inconclusive", "few" if found.ids else "no_samples")
     if len(item.groups) == 1:
         return _Decision("inconclusive", "floor", (low, high))
+    if found.estimate.n < FEWEST:
+        return _Decision("inconclusive", "few", (low, high))
     higher = bool(item.metric.higher_is_better)
     worse, excludes = (value < 0) == higher, low > 0 or high < 0
     significant = excludes and p is not None and p < ALPHA
@@ -295,7 +297,7 @@ def _decide(
         reason = "rare" if within else "within"
     elif excludes and p is not None and (found.estimate.p or 1.0) < ALPHA:
         reason = "leans"
-    elif found.estimate.n < FEWEST or any(element.share > 0.5 for element in counts):
+    elif any(element.share > 0.5 for element in counts):
         reason = "few"
     else:
         seen = abs(value) + 1.96 * (found.estimate.se or 0.0)
