@@ -349,11 +349,15 @@ def test_samples_at_two_temperatures_have_no_gap(tmp_path):
 # Different questions in every language
 
 
-def exams(russian):
+def exams(russian, n=300, english=(400, 200), **first):
+    """Russian with two options, English with five, but for what its first question has instead."""
     tasks = {
-        "mmedbench_mcqa_en": mmedbench("en", 400, 200, options=5),
-        "mmedbench_mcqa_ru": mmedbench("ru", 300, russian, options=2),
+        "mmedbench_mcqa_en": mmedbench("en", *english, options=5),
+        "mmedbench_mcqa_ru": mmedbench("ru", n, russian, options=2),
     }
+    own = tasks["mmedbench_mcqa_en"]
+    own["rows"][0] |= first
+    own["scores"]["acc"] = float(np.mean([row["acc"] for row in own["rows"]]))
     for key, own in tasks.items():
         about = {"criterion": "mmedbench_mcqa", "dataset": "mmedbench", "languages": [key[-2:]]}
         own["config"]["metadata"]["xling"] = PLAIN | {"about": {"format": 1, **about}}
@@ -368,6 +372,17 @@ def test_multiple_choice_is_compared_beyond_chance():
     assert [item.value, item.english, item.estimate] == pytest.approx([0, 0.375, -0.375])
     assert item.verdict == "worse" and item.tags == ("other_questions", "above_chance")
     assert item.counts == {"value": (150, 300), "english": (200, 400)}
+
+
+def test_a_short_exam_all_correct_is_no_proof_where_questions_differ_in_options():
+    two = {"options": {"A": "x", "B": "x"}, "question_id": "en0", "several": False}
+    item = exams(30, n=30, english=(500, 465), doc=two)
+    assert item.verdict == "inconclusive" and item.estimate == pytest.approx(0.0875, abs=1e-3)
+
+
+def test_means_of_repeated_answers_are_compared_above_chance_too():
+    item = exams(150, acc=0.5)
+    assert item.value == 0 and item.estimate == pytest.approx(-item.english)
 
 
 def test_better_in_an_exam_of_its_own_is_said_so():

@@ -11,7 +11,8 @@
 | means over languages, others | jackknife | jackknife |
 | calibration error | none | none |
 
-Different questions in both groups: Agresti & Caffo for 0 or 1, else Welch.
+Different questions in both groups: Agresti & Caffo for 0 or 1, by Welch where chance differs
+within a group; else Welch.
 """
 
 from __future__ import annotations
@@ -322,27 +323,33 @@ def unpaired_contrast(
         estimate = _unpaired([list(item.values()) for item in values], level)
         means = list(result.values)
     estimate = estimate._replace(n=len(ids))
-    wide = _widen(estimate, unseen(len(ids), level))
+    wide = _widen(estimate, unseen(min(map(len, values)), level))
     return Contrast(estimate, tuple(means), ids, len(ids), wide, totals, _are_binary(columns))
 
 
 def _above_chance(
     values: Sequence[Mapping[str, float]], chances: Sequence[Mapping[str, float]], level: float
 ) -> tuple[Estimate, list[float | None]]:
-    plain, corrected, constants, least = [], [], [], 0.0
+    plain, corrected, misses, constants = [], [], [], []
     for by_id, chance in zip(values, chances, strict=True):
-        present = {chance.get(key, 0.0) for key in by_id}
-        # How far below 0 it is that none are correct.
-        least = max([least, *(c / (1 - c) for c in present if c < 1)])
+        pairs = [(x, chance.get(key, 0.0)) for key, x in by_id.items()]
+        present = {c for _, c in pairs}
         constants.append(present.pop() if len(present) == 1 else 1.0)
         plain.append(list(by_id.values()))
-        pairs = [(x, chance.get(key, 0.0)) for key, x in by_id.items()]
         corrected.append([(x - c) / (1 - c) for x, c in pairs if c < 1])
+        misses.append([-c / (1 - c) for _, c in pairs if c < 1])
     means = [float(np.mean(item)) if item else None for item in corrected]
-    if max(constants) < 1:
+    is_binary = {x for item in plain for x in item} <= {0.0, 1.0}
+    if is_binary and max(constants) < 1:
         estimate = _unpaired(plain, level, (constants[0], constants[1]))
     else:
-        estimate = _unpaired(corrected, level)
+        estimate = _welch(corrected[0], corrected[1], level)
+        if is_binary and min(map(len, corrected)) > 1:
+            # Agresti & Caffo's hit and miss in each group: all correct has no spread, but no proof.
+            added = [[*x, 1.0, float(np.mean(y))] for x, y in zip(corrected, misses, strict=True)]
+            estimate = _welch(added[0], added[1], level)._replace(value=estimate.value)
+    # How far below 0 it is that none are correct.
+    least = max((-x for item in misses for x in item), default=0.0)
     return clip(estimate, 1 + least), means
 
 
@@ -396,4 +403,5 @@ def change_of_gap(groups: Sequence[Group], level: float, *, above_chance: bool =
     (ids, rows), (_, english) = differences
     estimate = _welch(rows, english, level)
     four = (values[0][0], values[1][0], values[0][1], values[1][1])
-    return Contrast(estimate, four, ids, len(ids), _widen(estimate, 2 * unseen(len(ids), level)))
+    wide = _widen(estimate, 2 * unseen(min(len(rows), len(english)), level))
+    return Contrast(estimate, four, ids, len(ids), wide)
