@@ -187,6 +187,3 @@ def test_data_check_knows_conversations(tmp_path, capsys):
     assert any("line 2: b: criteria missing" in line for line in shown["oddities"])
     status, shown = checked(conversation("a", **points(-1)))
     assert status == 0 and shown["usable"] == {TASK: {"en": 0, "es": 0}}
-    write(tmp_path / "own.jsonl", rows(SWAHILI, language="sw"))
-    assert main(["data", "check", str(tmp_path / "own.jsonl")]) == 0
-    assert "put the English file into one folder with this one" in capsys.readouterr().out

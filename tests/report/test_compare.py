@@ -24,7 +24,7 @@ from xling_tasks.report.compare.command import exit_status
 from xling_tasks.report.data import read_models
 from xling_tasks.report.lists import make_verdicts
 from xling_tasks.report.verdicts import Options
-from xling_tasks.report.words import metric_in, tell_evidence
+from xling_tasks.report.words import tell_evidence
 
 HELP, HARM = "more_comprehensive", "contradictory"
 JUDGE = {"model": "local-chat-completions", "model_args": {"model": "judge-1"}}
@@ -388,34 +388,6 @@ def test_the_gap_of_exams_is_above_guessing_as_in_a_report(tmp_path):
     said = [tell_evidence(v) for v in (asdict(own), verdicts(content)["acc", "ru"])]
     assert "(75%) right in English" in said[0] and "50% in Russian, 69% in English" in said[0]
     assert said[1] == "240 of 400 (60%) in b, 300 of 400 (75%) in a."
-
-
-def test_a_metric_is_named_with_what_tells_it_from_others():
-    """Usable answers are of three criteria, and of every dataset."""
-    usable = [
-        {"criterion": criterion, "dataset": dataset, "metric": "usable"}
-        for criterion, dataset in (
-            ("correctness", "liveqa"),
-            ("information", "liveqa"),
-            ("rubric", "x"),
-        )
-    ]
-    assert metric_in(usable[0], usable[:1]) == "usable answers"
-    assert metric_in(usable[0], usable[:2]) == "usable answers (Correctness)"
-    assert metric_in(usable[2], usable) == "usable answers (x; Rubrics)"
-
-
-def test_tasks_and_metrics_of_one_model_are_named(tmp_path):
-    french = exam("fr", noise(6) < 0.3)
-    a = write(tmp_path / "a", free("en", noise(1)), similar("hi", noise(3)), french)
-    b = write(tmp_path / "b", similar("hi", [*noise(3)]), exam("es", noise(5) < 0.3), french)
-    (b / f"samples_mcqa_liveqa_fr_{STAMP}.jsonl").unlink()
-    content = compare(a, b)
-    only = {(row["model"], name) for row in remarks(content, "only_in") for name in row["names"]}
-    assert {("b", "mcqa_liveqa_es"), ("a", "consistency_liveqa_en")} <= only
-    (unlogged,) = remarks(content, "no_samples")
-    assert of(unlogged, "model tasks") == ["b", ["mcqa_liveqa_fr"]]
-    assert set(rows(content)) == {("sim_sent", "hi")}
 
 
 def test_a_file_of_users_is_compared_with_itself_where_a_run_has_two(tmp_path):
