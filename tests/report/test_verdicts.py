@@ -96,6 +96,24 @@ def test_balanced_accuracy_has_the_jackknife_and_is_told_in_counts():
     assert item.value == pytest.approx((0.11 + wrong / 900) / 2)
 
 
+def test_silence_is_no_consistency():
+    """`sim_sent` leaves out pairs with an empty answer: with many of them nothing is the same."""
+    found = {}
+    for empty in (0, 1, 25):  # questions with an empty answer among five
+        tasks = similar("en", np.full(246, 0.9)), similar("hi", np.full(246, 0.9))
+        for own, n in zip(tasks, (0, empty), strict=True):
+            (made,) = own.values()
+            made["better"]["empty_rate_t1.0"] = False
+            made["scores"]["empty_rate_t1.0"] = n / (5 * 246)
+            for i, row in enumerate(made["rows"]):
+                row["empty_rate_t1.0"] = [int(i < n), 5]
+        found[empty] = only(verdicts_of(*tasks))
+    assert [v.verdict for v in found.values()] == ["equivalent", "equivalent", "inconclusive"]
+    v = found[25]
+    assert (v.reason, v.next, v.unparsed["language"]) == ("unparsed", "room", 25)
+    assert v.ways["as_wrong"] == "worse"
+
+
 def test_similarities_that_are_all_1_are_no_counts():
     """Greedy answers of a local model: 'Similarity 100 of 100 (100%) of 1'."""
     item = only(verdicts_of(similar("en", np.ones(100)), similar("hi", np.ones(100))))

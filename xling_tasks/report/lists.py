@@ -17,7 +17,7 @@ from xling_tasks.harness.arguments import identity_in_signature
 from xling_tasks.languages import in_order, rank
 from xling_tasks.logs.config_diff import find_differences
 from xling_tasks.logs.task_groups import group_of
-from xling_tasks.outcomes import NOT_MEASURED, SERVED, TIED, UNREAD
+from xling_tasks.outcomes import EMPTY, NOT_MEASURED, SERVED, TIED, UNREAD
 from xling_tasks.report import costs
 from xling_tasks.report.annotations import Annotations
 from xling_tasks.report.comparisons import (
@@ -255,7 +255,7 @@ def _about_task(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in () if task.outcomes or not task.ids else task.endpoints:
         unparsed, code = count_unparsed(task, name), metric_key_of(task.task_key, name)[1]
         if unparsed.n and unparsed.kind != TIED:
-            kind = unparsed.kind if unparsed.kind in NOT_MEASURED else UNREAD
+            kind = unparsed.kind if unparsed.kind in (*NOT_MEASURED, EMPTY) else UNREAD
             values = {"asked": unparsed.asked, "outcomes": {kind: unparsed.n}}
             yield "partly", {"language": code, **values}
     if flagged := data.get("flagged"):

@@ -81,7 +81,10 @@ def count_unparsed(task: Task, name: str) -> Unparsed:
         requested = count + int(np.nansum(column.sums))
     else:
         mask = _asked(task, name)
-        count, requested = int((mask & _missing(task, name, column)).sum()), int(mask.sum())
+        missing, compared = _missing(task, name, column), _compared_pairs(task, name)
+        count, requested = int((mask & missing).sum()), int(mask.sum())
+        if compared is not None and (n := int((mask & ~missing & (compared < 1)).sum())):
+            return Unparsed(count + n, requested, EMPTY)
     if not count:
         return Unparsed(0, requested)
     kind = _kind(task, name, in_rows=column is not None and column.unparsed is not None)
@@ -130,6 +133,9 @@ def _fill(task: Task, name: str, column: Column, way: str) -> Column:
         sums[:, 3 if right else 1] += zeros
         return replace(column, sums=sums)
     missing = _asked(task, name) & _missing(task, name, column)
+    compared = _compared_pairs(task, name)
+    if compared is not None:
+        sums[:, 0] = sums[:, 0] * compared + (1 - compared) * right
     if column.aggregate is HARMONIC:
         sums[missing] = (float(right), 1.0, float(right), 1.0)
     elif column.lowest is not None or (column.simple and name.startswith(HELPED)):
@@ -158,6 +164,21 @@ def _lost(task: Task, name: str) -> np.ndarray | None:
     lost: np.ndarray = unparsed.sums[:, 0] == 1
     empty = task.columns.get("empty_rate" + suffix)
     return lost if empty is None else lost & (empty.sums[:, 0] != 1)
+
+
+def _compared_pairs(task: Task, name: str) -> np.ndarray | None:
+    """Return of each question the share of its pairs of answers of which neither is empty.
+
+    `sim_sent` leaves the other pairs out, so that silence would look like consistency; None for
+    metrics that do not.
+    """
+    empty = task.columns.get(name.replace("sim_sent", "empty_rate", 1))
+    if not name.startswith("sim_sent_t") or empty is None or empty.sums.shape[1] != 2:
+        return None
+    n = np.maximum(empty.sums[:, 1], 2)
+    there = n - empty.sums[:, 0]
+    share: np.ndarray = there * (there - 1) / (n * (n - 1))
+    return share
 
 
 def _asked(task: Task, name: str) -> np.ndarray:
