@@ -47,7 +47,7 @@ def labels_of(texts: Sequence[bytes]) -> list[str]:
         numbers = np.argmax(scores_of(texts), axis=1)
     else:  # Only the compiled loops let another thread run meanwhile.
         with ThreadPoolExecutor(usable_cores()) as pool:
-            batches = pool.map(lambda own: kernel.best_labels(*own, *model[:4]), _batches(texts))
+            batches = pool.map(lambda part: kernel.best_labels(*part, *model[:4]), _batches(texts))
             numbers = np.concatenate([np.empty(0, np.int64), *batches])
     return [model.labels[number] for number in numbers]
 

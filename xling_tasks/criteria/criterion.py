@@ -136,11 +136,11 @@ class Criterion:
         with several languages there is one for every language, and none for their means.
         """
         endpoints: dict[str, Endpoint] = {}
-        own, of_english = ({name: self.split(name) for name in x} for x in (names, english))
+        of_task, of_english = ({name: self.split(name) for name in x} for x in (names, english))
         for endpoint in self.endpoints:
-            chosen = [name for name in _choose(endpoint, of_english) if name in own]
-            for name in chosen or _choose(endpoint, own):
-                language = own[name].language
+            chosen = [name for name in _choose(endpoint, of_english) if name in of_task]
+            for name in chosen or _choose(endpoint, of_task):
+                language = of_task[name].language
                 if not self.several_languages or (language != AVERAGE and ":" not in language):
                     endpoints[name] = endpoint
         return endpoints

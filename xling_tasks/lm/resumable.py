@@ -97,15 +97,15 @@ class ResumableLM:
 
     def _answer(self, kind: str, requests: Sequence[Any], options: dict[str, Any]) -> list[Any]:
         requests = list(requests)
-        own = {i: one for i, one in enumerate(requests) if one.task_name in self._tasks}
-        if self._run.replay is not None or not own:
+        chosen = {i: one for i, one in enumerate(requests) if one.task_name in self._tasks}
+        if self._run.replay is not None or not chosen:
             return list(getattr(self.lm, kind)(requests, **options))
         responses: list[Any] = [None] * len(requests)
-        if other_indices := [i for i in range(len(requests)) if i not in own]:
+        if other_indices := [i for i in range(len(requests)) if i not in chosen]:
             generated = getattr(self.lm, kind)([requests[i] for i in other_indices], **options)
             for i, response in zip(other_indices, generated, strict=True):
                 responses[i] = response
-        slots = self._open_slots(own)
+        slots = self._open_slots(chosen)
         pending = self._take_kept(slots, responses)
         self._continue(requests, slots, pending)
         try:

@@ -68,15 +68,15 @@ def compare_with_english(model: Model) -> Iterator[Comparison]:
         by_response = task_key._replace(criterion=task_key.criterion.removesuffix("_ll"))
         if english is None or (by_response != task_key and by_response in keys):
             continue
-        own, theirs = _primary_names(task), _primary_names(english)
+        primary, theirs = _primary_names(task), _primary_names(english)
         of_english = [
             (endpoint, task_key.language)
             for endpoint, _ in theirs
             if task_key.language and (task_key[:2], endpoint) in measured
         ]
-        for endpoint, language in dict.fromkeys([*own, *of_english]):
+        for endpoint, language in dict.fromkeys([*primary, *of_english]):
             if language != ENGLISH:
-                names = own.get((endpoint, language)), theirs.get((endpoint, ENGLISH))
+                names = primary.get((endpoint, language)), theirs.get((endpoint, ENGLISH))
                 yield _compare(model.name, task, english, endpoint, language, *names)
 
 
@@ -103,8 +103,8 @@ def _compare(
     if missing or metric_key.metric != base_key.metric:
         reason = reason or ("one_side" if task.ids and english.ids else "no_samples")
     elif metric_key != base_key:
-        own, wanted = (f"{key.temperature:g}" for key in (metric_key, base_key))
-        reason, differs = "unlike", (("temperature", own, wanted), *differs)
+        temperature, base_temperature = (f"{key.temperature:g}" for key in (metric_key, base_key))
+        reason, differs = "unlike", (("temperature", temperature, base_temperature), *differs)
     paired = task.task_key.parallel
     return Comparison(
         model, metric_key, language, endpoint, groups, paired, reason=reason, differs=differs

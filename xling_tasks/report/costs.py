@@ -60,7 +60,7 @@ def find_costs(
     """
     for (criterion, dataset), by_model in groups.items():
         for model, tasks in by_model.items():
-            usage = {code: own for task in tasks for code, own in task.usage.items()}
+            usage = {code: usage_of for task in tasks for code, usage_of in task.usage.items()}
             parallel = tasks[0].task_key.parallel
             english = usage.get(ENGLISH, {}) if parallel else {}
             about = {"model": model, "criterion": criterion, "dataset": dataset}
@@ -138,11 +138,11 @@ def tell_costs(remarks: Sequence[Row]) -> list[str]:
         tokens: dict[str, tuple[float, float]] = {}
         for row in of_model:
             if row["language"] != ENGLISH:
-                own = (row["prompt_tokens"] if cut else _total(row)) * row["responses"]
+                spent = (row["prompt_tokens"] if cut else _total(row)) * row["responses"]
                 before = tokens.get(row["language"], (0.0, 0.0))
-                base = own / row["prompt_times_english" if cut else "times_english"]
-                tokens[row["language"]] = before[0] + own, before[1] + base
-        times = {code: own / base for code, (own, base) in tokens.items()}
+                base = spent / row["prompt_times_english" if cut else "times_english"]
+                tokens[row["language"]] = before[0] + spent, before[1] + base
+        times = {code: spent / base for code, (spent, base) in tokens.items()}
         ordered = sorted(times.items(), key=lambda item: -item[1])
         told = [f"{language_name(code)} {value:.1f}" for code, value in ordered]
         if told:

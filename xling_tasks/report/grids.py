@@ -111,13 +111,13 @@ def head_notes(column: Column, verdicts: Iterable[Row]) -> list[str]:
 
 
 def make_square(
-    v: Row | None, value: Callable[[Row], str] = words.format_value, among: Iterable[Row] = ()
+    v: Row | None, value: Callable[[Row], str] = words.format_value, related: Iterable[Row] = ()
 ) -> Square:
     """Return the cell of a verdict, which links to what is said of it."""
     if v is None:
         return Square("not_measured")
     display = "" if v["value"] is None else value(v)
-    small = words.note_temperature(v, among)
+    small = words.note_temperature(v, related)
     return Square(words.look(v), display, small, f"#{verdict_anchor(v)}")
 
 
@@ -185,7 +185,7 @@ def grid_of_metric(
         GridRow(
             language_name(code),
             f"#{code}",
-            [make_square(by.get((code, m)), among=verdicts) for m in models],
+            [make_square(by.get((code, m)), related=verdicts) for m in models],
         )
         for code in order
         if any((code, model) in by for model in models)

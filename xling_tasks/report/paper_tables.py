@@ -152,9 +152,9 @@ def _means(ours: Sequence[Row]) -> Iterator[dict[str, Any]]:
 # By criterion and dataset
 
 
-def _follow(name: str, own: Estimate, english: Estimate) -> dict[str, Cell]:
+def _follow(name: str, language: Estimate, english: Estimate) -> dict[str, Cell]:
     """Return what follows from a value and English's, by the columns' names."""
-    value, base = own.value, english.value
+    value, base = language.value, english.value
     if value is None or base is None:
         return {}
     result: dict[str, Cell] = {f"{name}: {_DECREASE}": 100 * (base - value)}

@@ -91,18 +91,18 @@ def dataset_name(key: str) -> str:
     return str(words()["datasets"].get(key) or TITLES.get(key, key))
 
 
-def metric_in(v: Row, among: Iterable[Row]) -> str:
+def metric_in(v: Row, related: Iterable[Row]) -> str:
     """Return the name of a verdict's metric, with dataset and criterion if there are several."""
-    name, more = lower_first(display(v).name), "; ".join(tell_subject(v, among))
+    name, more = lower_first(display(v).name), "; ".join(tell_subject(v, related))
     return f"{name} ({more})" if more else name
 
 
-def tell_subject(v: Row, among: Iterable[Row]) -> list[str]:
+def tell_subject(v: Row, related: Iterable[Row]) -> list[str]:
     """Return the dataset and criterion of a verdict, each if others are of another.
 
     Of criteria those count that have a metric of the same name, such as usable answers.
     """
-    rows, name = list(among), display(v).name
+    rows, name = list(related), display(v).name
     parts = [dataset_name(v["dataset"])] if len({row["dataset"] for row in rows}) > 1 else []
     if len({row["criterion"] for row in rows if display(row).name == name}) > 1:
         parts.append(CRITERIA[v["criterion"]].title)
@@ -115,9 +115,9 @@ def temperatures_of(verdicts: Iterable[Row]) -> list[float]:
     return sorted(tau for tau in taus if tau is not None)
 
 
-def note_temperature(v: Row, among: Iterable[Row]) -> str:
+def note_temperature(v: Row, related: Iterable[Row]) -> str:
     """Return the temperature of a verdict where others of its column have another one."""
-    if v["value"] is None or len(temperatures_of(among)) < 2:
+    if v["value"] is None or len(temperatures_of(related)) < 2:
         return ""
     return str(words()["temperature"].format(tau=f"{v['temperature']:g}"))
 

@@ -54,11 +54,11 @@ def _name(rows: Sequence[Row], by_kind: Iterable[Sequence[Row]], total: int) -> 
     if others.isdisjoint(codes):
         return lead.name_languages(codes, total)
     return words.join(
-        f"{language_name(code)} ({words.join(words.metric_in(v, rows) for v in own)})"
+        f"{language_name(code)} ({words.join(words.metric_in(v, rows) for v in of_language)})"
         if code in others
         else language_name(code)
         for code in codes
-        if (own := [v for v in rows if v["language"] == code])
+        if (of_language := [v for v in rows if v["language"] == code])
     )
 
 
@@ -134,10 +134,10 @@ def _format_pair(v: Row) -> str:
 
 
 def _language(
-    code: str, verdicts: Sequence[Row], gaps: Sequence[Row], among: Sequence[Row]
+    code: str, verdicts: Sequence[Row], gaps: Sequence[Row], related: Sequence[Row]
 ) -> dict[str, Any]:
     def tell(v: Row) -> tuple[words.Telling, str, str]:
-        subject = map(words.capitalize, words.tell_subject(v, among))
+        subject = map(words.capitalize, words.tell_subject(v, related))
         return words.tell(v), grids.verdict_anchor(v), ", ".join(subject)
 
     return {

@@ -53,8 +53,8 @@ def shared_tasks(a: Model, b: Model, wanted: Sequence[str] | None) -> list[Share
     Those are the metrics asked for, else primary ones and those with a direction; of coverage
     primary ones only.
     """
-    own, remaining = _tasks_by_name(a, b)
-    two = [(task, remaining[name]) for name, task in own.items() if name in remaining]
+    tasks_a, remaining = _tasks_by_name(a, b)
+    two = [(task, remaining[name]) for name, task in tasks_a.items() if name in remaining]
     two.sort(key=lambda pair: (rank(pair[0].task_key.language), pair[0].results.task))
     stems = {name: metric_key_of(x.task_key, name)[0].metric for x, _ in two for name in x.scores}
     for word in wanted or ():
@@ -149,14 +149,14 @@ def find_remarks(a: Model, b: Model, names: tuple[str, str]) -> Iterator[Remark]
             row = {"models": list(names), "what": what, "values": list(map(", ".join, values))}
             yield Remark("settings_between_models", row)
     tasks = _tasks_by_name(a, b)
-    for name, own, other in zip(names, tasks, reversed(tasks), strict=True):
-        if single := sorted(own.keys() - other.keys()):
+    for name, first, other in zip(names, tasks, reversed(tasks), strict=True):
+        if single := sorted(first.keys() - other.keys()):
             yield Remark("only_in", {"model": name, "names": single})
-        shared = [task for task in own if task in other]
-        if unlogged := sorted(task for task in shared if not own[task].ids):
+        shared = [task for task in first if task in other]
+        if unlogged := sorted(task for task in shared if not first[task].ids):
             yield Remark("no_samples", {"model": name, "tasks": unlogged})
         for task in shared:
-            if missing := [x for x in own[task].scores if x not in other[task].scores]:
+            if missing := [x for x in first[task].scores if x not in other[task].scores]:
                 yield Remark("only_in", {"model": name, "task": task, "names": missing})
 
 
