@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 from statistics import fmean
@@ -128,6 +129,9 @@ def test_what_is_no_whole_submission_is_refused(full, evaluate, tmp_path):
     other = Path(shutil.copytree(full, tmp_path / "other"))
     changed(other, lambda content: content["configs"]["mmedbench_mcqa_es"].update(num_fewshot=1))
     refused(other, "run with different settings: .*num_fewshot", "--only", "mcqa")
+    for path in part.rglob("samples_mmedbench_rationale_fr*"):  # a request failed
+        path.write_text(re.sub(r'"bleu1": [\d.e-]+', '"bleu1": null', path.read_text(), count=1))
+    refused(part, "mmedbench_rationale_fr: 1 of 10 questions have no score", "--only", "rationale")
     for path in part.rglob("samples_mmedbench_rationale_ja*"):
         path.unlink()
     refused(part, "samples_mmedbench_rationale_ja.* is not there", "--only", "rationale")

@@ -144,7 +144,11 @@ def _problem(task: TaskResults, half: Half) -> str:
     if not task.samples.path.is_file():
         return f"{task.samples.path.name} is not there"
     missing = [name for name, metric in half.metrics.items() if task.scores.get(metric) is None]
-    return f"has no {', '.join(missing)} (--predict_only, or a missing extra)" if missing else ""
+    if missing:
+        return f"has no {', '.join(missing)} (--predict_only, or a missing extra)"
+    first = next(iter(half.metrics.values()))
+    unscored = sum(value is None for _, value in task.samples.stream(lambda row: row[first]))
+    return f"{unscored} of {count['effective']} questions have no score" if unscored else ""
 
 
 def _responses(kind: str, tasks: Sequence[TaskResults]) -> Iterator[Sequence[str]]:
