@@ -116,6 +116,7 @@ def test_a_difference_that_is_the_judges_alone_goes(tmp_path, folder):
     true = {code: np.mean([label == CONTRADICTORY for label in TRUTH[code]]) for code in TRUTH}
     truth = true["es"] - true["en"]
     assert harm.verdict == "inconclusive" and harm.tags == ("people",)
+    assert (harm.next, harm.n_needed) == ("labels", None)  # more questions alone decide nothing
     assert harm.ci_low < truth < harm.ci_high and harm.ci_low < 0 < harm.ci_high
     assert abs(harm.estimate - truth) < 0.08 < own.estimate - truth
     assert harm.ci_high - harm.ci_low > own.ci_high - own.ci_low and "judge_errs" not in made.told

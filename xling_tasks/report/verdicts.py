@@ -324,6 +324,10 @@ def _verdict(
         needed = count_needed(found.estimate, margin, result.family, rare=rare)
     requested, available = item.groups[0].task.count(item.language)
     kind = max(counts, key=lambda element: element.n).kind
+    step = _next_step(decision, kind, requested, available, needed)
+    if found.estimate.method.startswith("ppi") and decision.reason != "rare":
+        needed = None  # the interval is as wide as people's labels are few, or differ
+        step = "labels" if step in ("all", "more", "too_many") else step
     values: Sequence[float | None] = found.values or (None, None)
     if len(values) == 4:  # of a change of gap B's and A's difference from English
         b, b_english, a, a_english = (value or 0.0 for value in values)
@@ -338,7 +342,7 @@ def _verdict(
         estimate=found.estimate.value, ci_low=decision.ends[0], ci_high=decision.ends[1],
         p=found.estimate.p, p_adjusted=result.p_adjusted, n=found.estimate.n, margin=margin,
         family=result.family, counts=_counts(item, found),
-        next=_next_step(decision, kind, requested, available, needed), n_needed=needed,
+        next=step, n_needed=needed,
         n_excluded=found.n_asked - found.estimate.n if found.ids else 0,
         n_asked=requested, n_available=available,
         unparsed=dict(zip(("language", "english"), unparsed, strict=True)),
