@@ -215,7 +215,9 @@ def test_people_rank_instead_of_or_beside_the_judge(tmp_path, judge):
     ranks = {"en-0": (1, 2, 3), "en-1": (3, 2, 1), "en-2": (1, 1, 3), "en-9": (1, 2, 3)}
     ranks = {question: dict(zip(QUALITY, own)) for question, own in ranks.items()}
     human = human_ranks(tmp_path / "human.csv", ranks)
-    ranking, rows, _ = result(tmp_path, *outs, "--human-ranks", human)
+    human.write_text(human.read_text().replace(",", ";"))  # as Excel writes it in Europe
+    ranking, rows, page = result(tmp_path, *outs, "--human-ranks", human)
+    assert "unknown_questions" in page
     assert {k: ranking["human"][k] for k in ("ranked", "invalid", "no_ranking")} == {
         "ranked": 2, "invalid": 1, "no_ranking": 1}  # fmt: skip
     assert ranking["human"]["unknown_questions"] == 1 and "judge" not in ranking

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -219,7 +220,9 @@ def ask_judge(questions: Sequence[Rows], settings: Settings) -> dict[str, Any]:
 def read_ranks(path: Path, questions: Sequence[Rows], names: Sequence[str]) -> dict[str, Any]:
     """Take human rankings into the questions; return how many are ranked, invalid, missing."""
     try:
-        frame = pd.read_csv(path, encoding="utf-8-sig", dtype=str, keep_default_na=False)
+        text = path.read_text(encoding="utf-8-sig")
+        sep = ";" if ";" in text.partition("\n")[0] else ","  # spreadsheets in Europe
+        frame = pd.read_csv(StringIO(text), sep=sep, dtype=str, keep_default_na=False)
         frame = frame.apply(lambda column: column.str.strip())
         ranks = frame[frame["rank"] != ""].astype({"rank": float})
         by_question = ranks.pivot(index="question_id", columns="model", values="rank")
@@ -329,6 +332,8 @@ def _describe(summary: Mapping[str, Any]) -> str:
     }  # fmt: skip
     blocks = [f"{title}\n\n{table(summary[key], missing='')}"
               for key, title in titles.items() if summary[key]]  # fmt: skip
+    if "human" in summary:
+        blocks.insert(1, f"Human rankings\n\n{table([summary['human']])}")
     blocks += [
         f"Left out in {code}, because the runs computed them differently: {', '.join(names)}."
         for code, names in summary["metrics_left_out"].items()
