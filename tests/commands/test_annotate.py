@@ -146,6 +146,7 @@ def test_labels_by_keyboard_saved_exported_and_imported(made, browser, tmp_path)
     items = data_of(made)["items"]
     assert [row["label"] for row in rows] == [CONTRADICTORY, NEITHER, "", ""]
     assert [row["answer"] for row in rows] == [item["answer"] for item in items]
+    assert all(row["answer"][0] == "x" for row in rows)  # Excel rounds 16 digits
     assert rows[1]["comment"].startswith("'=cmd") and rows[0]["annotator"] == "Ana"
     assert {row["model"] for row in rows} == {"some__model"} and opened.well()
     other = Page(browser, made)
@@ -215,6 +216,12 @@ def test_agreement_with_the_judge_and_among_people(tmp_path):
     assert whole["alpha"] == pytest.approx(1 - observed / expected)
     assert whole["published_percent"] and len(content["remarks"]) == 4 + 3
     assert "| label | es " in xling("agreement", *files)
+    # Two who share no item agree on none, and one who labels nothing is no annotator.
+    half = export(page, "Ana", lambda item: MORE if item["question_id"] < "5" else None)
+    other = export(page, "Ben", lambda item: MORE if item["question_id"] >= "5" else None)
+    none = export(page, "Cleo", lambda item: None)
+    whole = json.loads(xling("agreement", half, other, none, "--json"))["agreement"][0]
+    assert (whole["annotator"], whole["unanimous_percent"]) == ("Ana, Ben", None)
 
 
 def test_ratings_have_means_ordinal_alpha_and_published_values(tmp_path):

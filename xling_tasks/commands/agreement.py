@@ -63,7 +63,7 @@ def agreement(options: argparse.Namespace) -> str:
 def describe_group(group: Sequence[Annotation]) -> Iterator[dict[str, Any]]:
     """Yield figures of one form and language for all annotators, and for each if several."""
     form, language = group[0].form, group[0].language
-    people = list(dict.fromkeys(a.annotator for a in group))
+    people = list(dict.fromkeys(a.annotator for a in group if a.label))
     describe = _describe_labels if form == LABEL else _describe_ratings
     for who in (None, *people) if len(people) > 1 else (None,):
         items: dict[tuple[str, ...], list[Annotation]] = {}
@@ -72,13 +72,15 @@ def describe_group(group: Sequence[Annotation]) -> Iterator[dict[str, Any]]:
                 items.setdefault(a.item, []).append(a)
         yield {
             "form": form, "language": language, "annotator": who or ", ".join(people),
-            "items": len(items), **describe([*items.values()], language),
+            "items": len(items),
+            **describe([*items.values()], language, 1 if who else len(people)),
         }  # fmt: skip
 
 
-def _describe_labels(items: Sequence[Sequence[Annotation]], language: str) -> dict[str, Any]:
+def _describe_labels(
+    items: Sequence[Sequence[Annotation]], language: str, width: int
+) -> dict[str, Any]:
     votes = [[a.label for a in item] for item in items]
-    width = max(map(len, votes), default=0)
     judge = [item[0].judge_label for item in items]
     majority = [majority_label(labels) for labels in votes]
     pairs = [*zip(votes, judge, strict=True)]
@@ -94,9 +96,10 @@ def _describe_labels(items: Sequence[Sequence[Annotation]], language: str) -> di
     }
 
 
-def _describe_ratings(items: Sequence[Sequence[Annotation]], language: str) -> dict[str, Any]:
+def _describe_ratings(
+    items: Sequence[Sequence[Annotation]], language: str, width: int
+) -> dict[str, Any]:
     ratings = [[int(a.label) for a in item] for item in items]
-    width = max(map(len, ratings), default=0)
     padded = [[*item, *[None] * (width - len(item))] for item in ratings]
     form = items[0][0].form if items else FIDELITY
     table_of = (

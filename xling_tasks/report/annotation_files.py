@@ -103,5 +103,5 @@ def answer_digest(sample: Mapping[str, Any]) -> str:
 
 
 def text_digest(text: str) -> str:
-    """Return a short digest of a text."""
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    """Return a short digest of a text; it begins with a letter, as Excel rounds 16 digits."""
+    return "x" + hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
