@@ -64,17 +64,6 @@ def test_each_wrong_setting_has_its_own_line_and_the_others_are_used(tmp_path):
         assert part in text
 
 
-def test_a_crash_is_a_line_and_the_others_go_on(monkeypatch):
-    def crash(_):
-        yield check.Line("data", "ok", "so far good")
-        raise RuntimeError("boom\nsecond line")
-
-    monkeypatch.setattr(check, "check_data", crash)
-    lines = lines_of()
-    assert "so far good" in lines["data"][1] and "RuntimeError" in lines["data"][1]
-    assert lines["settings"][0] == "ok" and screen().status == 1
-
-
 def test_models_that_answer_and_models_that_do_not(serve):
     lines = lines_of("judge=self", "translator=self")
     assert lines["judge"][0] == lines["translator"][0] == "off"

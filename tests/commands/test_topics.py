@@ -102,7 +102,6 @@ def test_the_report_groups_by_topic_and_category(tmp_path, capsys):
         ("", "has no questions"),
         ('{"question_id": "a"}', "line 1: question_id and a text as topic"),
         ('{"question_id": "a", "topic": "x"}\n{"question_id": "a", "topic": "y"}', "two topics"),
-        ('{"question_id": "a", "topic": ""}', "line 1: question_id and a text"),
     ],
 )
 def test_a_file_of_topics_that_is_wrong(tmp_path, text, message):

@@ -110,7 +110,7 @@ def _describe_ratings(
     figures = {f.model: f.value for f in published(**table_of, language=language)}
     if form != FIDELITY:
         kappa = published(table="Table A2", language=language, metric="translation_cohen_kappa")
-        figures |= {f"{figure.model} kappa": figure.value for figure in kappa}
+        figures |= {f"{figure.model} kappa".strip(): figure.value for figure in kappa}
     return {
         "ratings": sum(map(len, ratings)),
         "mean": fmean(map(fmean, ratings)) if ratings else None,

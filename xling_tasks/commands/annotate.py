@@ -105,9 +105,10 @@ def annotate(options: argparse.Namespace) -> str:
     lines = [(*key, f"{counts[key]} of {count:,}") for key, count in sorted(total.items())]
     lines += [(*key, f"left out: {count:,}") for key, count in sorted(skipped.items())]
     rows = [dict(zip(("language", "stratum", "items"), line, strict=True)) for line in lines]
+    report = " and xling report OUT --human FILE.csv ..." if options.form == LABEL else ""
     return (
         f"{table(rows)}\n\n{options.to}: {len(sample)} items. Send it to every annotator; then: "
-        "xling agreement FILE.csv ... and xling report OUT --human FILE.csv ..."
+        f"xling agreement FILE.csv ...{report}"
     )
 
 
