@@ -78,7 +78,6 @@ def test_ours_stays_what_it_was():
     [
         ("mcqa_ft:\n  option: '{letter}'", r"option: its fields must be \{letter\}, \{text\}"),
         ("mcqa_ft:\n  target: '{rationale} {letters}'", r"target: its fields must be \{letters\}, got"),
-        ("mcqa_ft:\n  option_joiner: 3", "option_joiner: expected a text"),
         ("mcqa_ft:\n  option: '{letter} {text} {'", "option: a single"),
         ("answer:\n  option: '{letter} {text}'", "unknown language"),
     ],

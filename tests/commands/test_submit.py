@@ -225,6 +225,8 @@ def test_what_should_not_be_published_is_refused(liveqa, run, tmp_path):
 def test_scores_that_many_questions_lack_are_refused(liveqa):
     (model,) = read_models([liveqa])
     name = ("m", "verifiability", "liveqa", "macro_recall", 0.0, "hi", 0.8, 0.7, 0.9)
+    card = hf.describe([Score(*name, signature="x|judge:gpt(a=1)|temperature:0")], [], model)
+    assert "Judge: `gpt(a=1)|temperature:0`." in card
     hf.refuse_unscored([Score(*name, n=23)], model)  # 1 of 24 questions is 4%
     with pytest.raises(
         DataError, match="macro recall at temperature 0 in Hindi: 22 of 24 questions"

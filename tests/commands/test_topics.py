@@ -99,7 +99,6 @@ def test_the_report_groups_by_topic_and_category(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no questions"),
         ('{"question_id": "a"}', "line 1: question_id and a text as topic"),
         ('{"question_id": "a", "topic": "x"}\n{"question_id": "a", "topic": "y"}', "two topics"),
     ],

@@ -40,7 +40,7 @@ gap between languages does not mean that the answers are good in either.
 {scores}
 
 Verdict: the language against English, by paired tests with Holm's correction and margins.
-Run: `{model}`, {versions}.
+Run: `{model}`, {versions}.{judges}
 
 {end}"""
 
@@ -214,7 +214,9 @@ def describe(scores: Sequence[Score], verdicts: Sequence[Verdict], model: Model)
     ]  # fmt: skip
     runs = [task.results for task in model.tasks]
     versions = sorted({f"lm-eval {r.lm_eval}, xling-tasks {r.xling['version']}" for r in runs})
+    found = (score.signature.partition("|judge:")[2] for score in scores)
+    judges = "; ".join(f"`{public(judge)}`" for judge in sorted({*found} - {""}))
     return _SECTION.format(
         begin=BEGIN, end=END, scores=table(rows), model=public(model.full),
-        versions="; ".join(versions),
+        versions="; ".join(versions), judges=f" Judge: {judges}." if judges else "",
     )  # fmt: skip
