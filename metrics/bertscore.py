@@ -10,9 +10,10 @@ with an `Idf`, by how rare it is among some texts (the paper's section 3, import
 Rescaling takes x to (x - b) / (1 - b), b being what unrelated texts score, for P, R and F1 each;
 1 stays 1, and 0 is chance level. Unscaled values lie in -1..1, in practice above 0.3.
 
-Deviations from bert_score 0.3.13: an empty text is unscored (there it raises with transformers 5,
-and was 0 before); equal texts score exactly 1; a best cosine below 0 stays (there it becomes 0 if
-the text was padded in its batch).
+Deviations from bert_score 0.3.13: a pair of answers with an empty one is unscored (there it raises
+with transformers 5, and was 0 before, as an empty candidate is here against a reference); equal
+texts score exactly 1; a best cosine below 0 stays (there it becomes 0 if the text was padded in its
+batch).
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class QuestionEncoderScores:
 
 
 class BertScores(NamedTuple):
-    """Precision, recall and F1 of each candidate; None where it or its reference is empty."""
+    """Precision, recall and F1 of each candidate; None where there is nothing to compare."""
 
     p: list[float | None]
     r: list[float | None]
@@ -129,10 +130,11 @@ def score_references(
 ) -> list[BertScores]:
     """Return BERTScore of each candidate against its reference, not rescaled, for each weighting.
 
-    None for an empty candidate or reference, or one without a token of any weight.
+    A blank candidate scores 0, as by bert_score, BLEU and ROUGE: who gives no reason gives no good
+    one. None for an empty reference, or a text without a token of any weight.
 
     Args:
-        candidates: The texts.
+        candidates: The texts; None for one that is not to be scored.
         references: As many references.
         encoder: Its `layer` gives the token states.
         weightings: How tokens weigh; None weighs all alike.
@@ -142,10 +144,16 @@ def score_references(
     """
     same_length(candidates=candidates, references=references)
     pairs = list(zip(candidates, references, strict=True))
-    return [
-        BertScores(*([getattr(row, name) for row in rows] for name in PairScores._fields[:3]))
-        for rows in _score_all(pairs, encoder, None, weightings)
-    ]
+    blank = [c is not None and not c.strip() and bool((r or "").strip()) for c, r in pairs]
+    results = []
+    for rows in _score_all(pairs, encoder, None, weightings):
+        scored = [*zip(rows, blank, strict=True)]
+        columns = (
+            [0.0 if is_blank else getattr(row, name) for row, is_blank in scored]
+            for name in PairScores._fields[:3]
+        )
+        results.append(BertScores(*columns))
+    return results
 
 
 def bertscore_signature(encoder: Encoder, *, rescaled: bool = True, idf: Idf | None = None) -> str:

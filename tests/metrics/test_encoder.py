@@ -130,8 +130,8 @@ def test_nothing_to_score_is_none(enc: Encoder, answers: list[str]):
 
 def test_pairs_of_candidates_and_references(enc: Encoder):
     assert score_pairs([], enc) == []
-    (compared,) = score_references([TEXTS[0], "", "same"], [TEXTS[1], "b", "same"], enc)
-    assert compared.p[1:] == compared.r[1:] == compared.f1[1:] == [None, 1.0]
+    (compared,) = score_references([TEXTS[0], "", "", "same"], [TEXTS[1], "b", " ", "same"], enc)
+    assert compared.p[1:] == compared.r[1:] == compared.f1[1:] == [0.0, None, 1.0]
     with pytest.raises(ValueError, match="candidates has 1, references has 2"):
         score_references(["a"], ["b", "c"], enc)
 
