@@ -405,9 +405,7 @@ def test_means_of_repeated_answers_are_compared_above_chance_too():
 
 def test_better_in_an_exam_of_its_own_is_said_so():
     said, _ = tell_lead([asdict(exams(280))], 1)
-    assert said.startswith(
-        "Russian is served better than English. For Russian, this is by exams with"
-    )
+    assert said.startswith("Russian is served better") and "different questions" in said
 
 
 # What must not change a verdict

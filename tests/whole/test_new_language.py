@@ -186,11 +186,10 @@ def test_a_criterion_is_one_file_and_its_report_needs_no_other(house):
             {"polite": polite / 100}, rows, record=record, better={"polite": True}
         )
     write_run(house / "out", tasks)
-    report = "from xling_tasks.cli import main; main(['report', 'out', '--to', 'page'])"
-    _python(house, "-c", report)
-    (verdict,) = json.loads((house / "page/report.json").read_text())["verdicts"]
+    _python(house, "-c", "from xling_tasks.cli import main; main(['report', 'out'])")
+    (verdict,) = json.loads((house / "report/report.json").read_text())["verdicts"]
     assert (verdict["criterion"], verdict["verdict"]) == ("politeness", "worse")
     assert (
         "30 of 100 (30%) in Spanish, 90 of 100 (90%) in English"
-        in (house / "page/report.md").read_text()
+        in (house / "report/report.md").read_text()
     )
