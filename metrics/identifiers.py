@@ -48,10 +48,6 @@ class Identifier:
         }
         return [label_by_text[text] for text in texts]
 
-    def labels_of(self, language: str) -> frozenset[str]:
-        """Return its labels for a language; none where it does not know it."""
-        return labels_for(self.labels, language)
-
     def in_language(self, texts: Sequence[str], labels: Collection[str]) -> list[bool | None]:
         """Return whether each text has one of some labels; None for one without letters."""
         return [

@@ -166,7 +166,7 @@ METRICS = (Metric("polite", lambda row: row.polite, higher_is_better=True),)
 POLITENESS = criterion(
     "politeness", METRICS,
     {"polite": DisplayText("Polite answers", "Polite", "Is the answer polite?", "share", "count")},
-    place=16, title="Politeness", asks="Is the answer polite?", endpoints=(Endpoint("polite"),),
+    position=16, title="Politeness", asks="Is the answer polite?", endpoints=(Endpoint("polite"),),
 )
 """
 

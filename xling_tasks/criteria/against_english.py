@@ -228,10 +228,11 @@ INFORMATION = criterion(
     {
         "information_f1": DisplayText(
             "Content shared with the English answer", "Same content",
-            "Does the answer say what the model's English answer says?", "percent", "agreement",
+            "Does the answer say what the model's English answer says?",
+            unit="percent", evidence="agreement",
         ),
     },
-    place=12,
+    position=12,
     title="Information consistency",
     asks="Both answers are taken apart into claims, and a judge model says which of them the other "
     "answer supports.",
@@ -345,10 +346,11 @@ EMPATHY = criterion(
     {
         "empathy": DisplayText(
             "Answers with the empathy of the English one", "Same empathy",
-            "Does the answer show the kinds of empathy of the English one?", "percent", "share",
+            "Does the answer show the kinds of empathy of the English one?",
+            unit="percent", evidence="share",
         ),
     },
-    place=13,
+    position=13,
     title="Empathy consistency",
     asks="Classifiers look for emotional reactions, interpretations and explorations in both "
     "replies.",

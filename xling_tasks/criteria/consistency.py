@@ -156,7 +156,7 @@ CONSISTENCY = criterion(
         "bertscore_f1": DisplayText("Same words in context when asked again (BERTScore F1)",
                                     "BERTScore F1"),
     },
-    place=2,
+    position=2,
     title="Consistency",
     asks="Each question is asked several times, and the answers are compared with one another.",
     # Questions of the published runs differ by a standard deviation of 0.019, and a margin of 0.05

@@ -66,7 +66,7 @@ class Criterion:
     """What one kind of task measures."""
 
     key: str  # its name in results
-    place: int  # where it stands among others in a report
+    position: int  # where it stands among others in a report
     title: str  # its heading
     asks: str  # what it asks, in plain words
     table: tuple[Metric, ...]  # its own metrics
@@ -179,9 +179,10 @@ def _choose(endpoint: Endpoint, parsed: Mapping[str, MetricName]) -> list[str]:
 
 DISPLAY = {
     "usable": DisplayText("Usable answers", "Usable",
-                          "Is there an answer, in the language of the question?", "share", "count"),
+                          "Is there an answer, in the language of the question?",
+                          unit="share", evidence="count"),
     "language_consistency": DisplayText("Sentences in the language asked for", "In the language",
-                                        "", "percent", "share"),
+                                        unit="percent", evidence="share"),
     "bertscore_f1": DisplayText("BERTScore F1", "BERTScore F1"),
 }  # fmt: skip
 """How the metrics of several criteria are told."""

@@ -184,7 +184,9 @@ _REASONS = (
 _exam = partial(
     criterion,
     display={
-        "acc": DisplayText("Exam questions answered right", "Exam", _ASKS, "share", "exam"),
+        "acc": DisplayText(
+            "Exam questions answered right", "Exam", _ASKS, unit="share", evidence="exam"
+        ),
         "rouge1": DisplayText("Words shared with the reference rationale (ROUGE-1)", "ROUGE-1"),
     },
     asks=f"Multiple choice. {_OWN_EXAM}",
@@ -198,27 +200,29 @@ _rationales = partial(
     _exam, asks=_REASONS, settings=("source_encoder", "answer_extractor"), submitted=_OF_REASONS
 )
 EXAMS = (
-    _exam("mmedbench_mcqa", MMEDBENCH_MCQA, place=5, title="MMedBench: multiple choice"),
-    _exam("mmedbench_mcqa_ll", MMEDBENCH_LL, place=6,
+    _exam("mmedbench_mcqa", MMEDBENCH_MCQA, position=5, title="MMedBench: multiple choice"),
+    _exam("mmedbench_mcqa_ll", MMEDBENCH_LL, position=6,
           title="MMedBench: multiple choice by log-likelihood", settings=(),
           asks=f"Multiple choice by the likelihood of the options. {_OWN_EXAM}"),
-    _exam("mmedbench_mcqa_ft", MMEDBENCH_MCQA, place=7,
+    _exam("mmedbench_mcqa_ft", MMEDBENCH_MCQA, position=7,
           title="MMedBench: multiple choice, fine-tuned models"),
-    _rationales("mmedbench_rationale", MMEDBENCH_RATIONALE, place=8,
+    _rationales("mmedbench_rationale", MMEDBENCH_RATIONALE, position=8,
                 title="MMedBench: rationales"),
-    _rationales("mmedbench_rationale_ft", MMEDBENCH_RATIONALE, place=9,
+    _rationales("mmedbench_rationale_ft", MMEDBENCH_RATIONALE, position=9,
                 title="MMedBench: rationales, fine-tuned models"),
 )  # fmt: skip
 MCQA = criterion(
     "mcqa",
     MCQA_METRICS,
     {
-        "acc": DisplayText("Questions answered right", "Right", _ASKS, "share", "count"),
+        "acc": DisplayText("Questions answered right", "Right", _ASKS,
+                           unit="share", evidence="count"),
         "acc_with_flagged": DisplayText("Questions answered right, flagged ones too",
-                                        "With flagged questions", "", "share", "count"),
-        "unparsed_rate": DisplayText("Replies without letters", "Unparsed", "", "percent", "share"),
+                                        "With flagged questions", unit="share", evidence="count"),
+        "unparsed_rate": DisplayText("Replies without letters", "Unparsed",
+                                     unit="percent", evidence="share"),
     },
-    place=10,
+    position=10,
     title="Multiple choice",
     asks="Multiple choice, with the same questions in every language.",
     endpoints=(Endpoint("acc"),),

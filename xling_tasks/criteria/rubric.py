@@ -102,11 +102,11 @@ RUBRIC = criterion(
     METRICS,
     {
         "helpful": DisplayText("Points that usable answers earn", "Points", _ASKS,
-                               "percent", "share"),
+                               unit="percent", evidence="share"),
         "rubric_score": DisplayText("Points that answers earn", "Points", _ASKS,
-                                    "percent", "share"),
+                                    unit="percent", evidence="share"),
     },
-    place=11,
+    position=11,
     title="Rubrics",
     asks="A judge model says of each criterion of a conversation whether the answer meets it.",
     endpoints=(

@@ -17,7 +17,7 @@ for _module in pkgutil.iter_modules([str(Path(__file__).parent)]):
     importlib.import_module(f"{__package__}.{_module.name}")
 
 CRITERIA: Mapping[str, Criterion] = MappingProxyType(
-    dict(sorted(DECLARED.items(), key=lambda item: item[1].place))
+    dict(sorted(DECLARED.items(), key=lambda item: item[1].position))
 )
 """Every criterion of the modules in this folder by its key, in the order of a report."""
 

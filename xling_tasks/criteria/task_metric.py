@@ -53,11 +53,11 @@ METRICS = (
 
 _DISPLAY = {
     RIGHT: DisplayText("Questions answered right", "Right", "Does the model answer right?",
-                       "share", "count"),
-    SCORE: DisplayText("The task's score", "Score", "", "number", "number"),
-    LOSS: DisplayText("The task's loss", "Loss", "", "number", "number"),
-    UNREAD: DisplayText("Replies that the filter could not read", "Unparsed", "",
-                        "percent", "share"),
+                       unit="share", evidence="count"),
+    SCORE: DisplayText("The task's score", "Score", unit="number", evidence="number"),
+    LOSS: DisplayText("The task's loss", "Loss", unit="number", evidence="number"),
+    UNREAD: DisplayText("Replies that the filter could not read", "Unparsed",
+                        unit="percent", evidence="share"),
 }  # fmt: skip
 _of_lm_eval = partial(
     criterion,
@@ -72,14 +72,14 @@ _of_lm_eval = partial(
 TASK_METRIC = _of_lm_eval(
     "task_metric",
     display=_DISPLAY,
-    place=14,
+    position=14,
     title="Task of lm_eval",
     asks="What the task itself measures; the questions are the same in every language.",
 )
 OTHER_QUESTIONS = _of_lm_eval(
     "task_metric_apart",
     display={**_DISPLAY, RIGHT: _DISPLAY[RIGHT]._replace(evidence="exam")},
-    place=15,
+    position=15,
     title="Task of lm_eval, with questions of its own in each language",
     asks="What the task itself measures. Each language has its own questions, so that only what "
     "is above guessing can be compared.",

@@ -203,7 +203,8 @@ _DISPLAY = {
     "macro_f1": DisplayText("Macro F1", "Macro F1"),
     "acc": DisplayText("Accuracy", "Accuracy"),
     "auc_hard": DisplayText("AUC of Yes and No", "AUC of Yes and No"),
-    "unparsed_rate": DisplayText("Replies without Yes or No", "Unparsed", "", "percent", "share"),
+    "unparsed_rate": DisplayText("Replies without Yes or No", "Unparsed",
+                                 unit="percent", evidence="share"),
 }  # fmt: skip
 _DISPLAY_LL = {
     "auc": DisplayText(
@@ -219,7 +220,7 @@ VERIFIABILITY = criterion(
     "verifiability",
     METRICS,
     _DISPLAY,
-    place=3,
+    position=3,
     title="Verifiability",
     asks="The model is shown a question with an answer, right or wrong, and says Yes or No.",
     endpoints=(Endpoint("macro_recall", at="lowest"),),
@@ -237,7 +238,7 @@ VERIFIABILITY_LL = criterion(
     "verifiability_ll",
     LL_METRICS,
     {**_DISPLAY, **_DISPLAY_LL},
-    place=4,
+    position=4,
     title="Verifiability by log-likelihood",
     asks="The model is shown a question with an answer, and finds Yes or No likelier.",
     endpoints=(Endpoint("auc"),),

@@ -198,4 +198,4 @@ def count_verdicts(verdicts: Sequence[Row], others: bool = False) -> str:
         for index, (kind, n) in enumerate(counts)
     ]
     text = ", ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return f"{capitalize(text)}." if text else ""

@@ -10,6 +10,7 @@ from xling_tasks.languages import in_order, language_name
 from xling_tasks.report.lead import list_languages
 from xling_tasks.report.words import (
     Row,
+    capitalize,
     dataset_name,
     format_share,
     join,
@@ -142,7 +143,7 @@ def tell_steps(verdicts: Sequence[Row], remarks: Sequence[RemarkTelling]) -> lis
             metrics, codes = result.setdefault(step, ({}, {}))
             # Numbers of questions are a dataset's.
             name = metric_in(v, verdicts if v["next"] in ("more", "too_many") else ())
-            metrics[name[:1].upper() + name[1:]] = codes[v["language"]] = None
+            metrics[capitalize(name)] = codes[v["language"]] = None
     last = tuple(words()["next"][key].partition("{")[0] for key in ("too_many", "label"))
     return [
         Step(text, list(metrics), list_languages(in_order(codes)) if codes else "")

@@ -12,6 +12,7 @@ from xling_metrics.answer_language import (
     describe_unchecked,
 )
 from xling_metrics.base import signature
+from xling_metrics.identifiers import labels_for
 from xling_metrics.language import (
     LanguageConfusion,
     in_language_rule,
@@ -45,7 +46,7 @@ class AnswerLanguage:
         self._code, self._labels, self._by = language, frozenset[str](), ""
         if identifier is not None:
             self._identifier = load_identifier(identifier)
-            self._labels = self._identifier.labels_of(language)
+            self._labels = labels_for(self._identifier.labels, language)
             self._by = f"|by:{self._identifier.name}" if self._labels else ""
         if not self._labels and (unseen := describe_unchecked(language)):
             warn_once(
